@@ -46,6 +46,7 @@ type (
 	//		Cost        usage.USD     // node_end of a call of a tool that says what it costs
 	//	}
 	//
+	//	func (e Event) CallID() string
 	//	func (e Event) MarshalJSON() ([]byte, error)
 	Event = core.Event
 	// EventKind says what happened.

@@ -236,6 +236,7 @@ var EnvelopeType = &Type{
 	Go:   &Go{Path: AgentPath, Name: "Envelope"},
 	Fields: []*Field{
 		{Name: "call_id", GoName: "CallID", Type: StringType},
+		{Name: "tool", GoName: "Tool", Type: StringType},
 		{Name: "name", GoName: "Name", Type: StringType},
 		{Name: "version", GoName: "Version", Type: StringType},
 		{Name: "input", GoName: "Input", Type: AnyType},

@@ -9,6 +9,7 @@
 package agent
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -134,7 +135,8 @@ type Outputs struct {
 // Envelope is the receipt of a call that a model asked for (Agent Tools 3.2). In JSON all fields are always present.
 type Envelope struct {
 	CallID      string            `json:"call_id"`
-	Name        string            `json:"name"`
+	Tool        string            `json:"tool"` // the name that the model knows
+	Name        string            `json:"name"` // the qualified name
 	Version     string            `json:"version"`
 	Input       value.Value       `json:"input"`
 	Output      value.Value       `json:"output"` // null when the call failed
@@ -145,9 +147,13 @@ type Envelope struct {
 	Truncated   bool              `json:"truncated"`
 	Attachments []tool.Attachment `json:"attachments"`
 
-	tool string // as the model knows it
-	raw  []byte // the output's JSON
+	raw []byte // the output's JSON
 }
 
-// Tool is what the model calls the tool.
-func (e *Envelope) Tool() string { return e.tool }
+// Equal reports whether two receipts say the same, for go-cmp.
+func (e Envelope) Equal(o Envelope) bool {
+	errs := e.Error == nil && o.Error == nil || e.Error != nil && o.Error != nil && e.Error.Equal(o.Error)
+	return errs && e.CallID == o.CallID && e.Tool == o.Tool && e.Name == o.Name && e.Version == o.Version && e.Input.Equal(o.Input) &&
+		e.Output.Equal(o.Output) && e.TStart.Equal(o.TStart) && e.TEnd.Equal(o.TEnd) && e.Cached == o.Cached &&
+		e.Truncated == o.Truncated && slices.Equal(e.Attachments, o.Attachments)
+}

@@ -76,7 +76,7 @@ func TestEnvelope(t *testing.T) {
 		}
 		delete(fields, f)
 	}
-	want := map[string]any{"name": "t.search", "version": "3", "input": map[string]any{"q": "b"}, "output": map[string]any{"hits": []any{"b", "b!"}},
+	want := map[string]any{"tool": "search", "name": "t.search", "version": "3", "input": map[string]any{"q": "b"}, "output": map[string]any{"hits": []any{"b", "b!"}},
 		"error": nil, "cached": false, "truncated": false, "attachments": []any{}}
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Error(diff)
@@ -114,8 +114,8 @@ func TestErrorsAreTold(t *testing.T) {
 	wantTold := []string{
 		`{"code":"RATE_LIMIT","message":"slow down","details":null,"retry_after_s":2}`,
 		`{"code":"UNKNOWN","message":"panic: oh","details":null,"retry_after_s":null}`,
-		`{"code":"VALIDATION_ERROR","message":"q: a string expected, a number given","details":{"path":"q"},"retry_after_s":null}`,
-		`{"code":"VALIDATION_ERROR","message":"unknown field \"x\"","details":null,"retry_after_s":null}`,
+		`{"code":"VALIDATION_ERROR","message":"q: a string expected, a number given","details":{"path":"q","violations":[{"path":"q","message":"q: a string expected, a number given"}]},"retry_after_s":null}`,
+		`{"code":"VALIDATION_ERROR","message":"unknown field \"x\"","details":{"path":"x","violations":[{"path":"x","message":"unknown field \"x\""}]},"retry_after_s":null}`,
 	}
 	if diff := cmp.Diff(wantTold, texts[:4]); diff != "" {
 		t.Error(diff)

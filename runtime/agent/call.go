@@ -112,7 +112,7 @@ func (w *work) make(t *flow.Run, c *call) error {
 		return nil
 	}
 	if te, ok := err.(*value.ToolError); ok { // before there was a call
-		w.refused(t, c, te)
+		w.refuse(t, c, te)
 		return nil
 	}
 	return err
@@ -132,7 +132,7 @@ func (w *work) fix(name string) any {
 func (c *call) receive(x *engine.Receipt) {
 	h := x.Op.Head()
 	e := &c.env
-	e.tool, e.TStart, e.TEnd, e.Cached = c.tool.name, x.Start, x.End, h.Cached
+	e.Tool, e.TStart, e.TEnd, e.Cached = c.tool.name, x.Start, x.End, h.Cached
 	e.Name, e.Version = engine.SplitTool(h.Tool)
 	if b := h.Metadata; b != nil {
 		e.Truncated, e.Attachments = b.Truncated, b.Attachments
@@ -159,23 +159,22 @@ func (c *call) receive(x *engine.Receipt) {
 
 // refuse is what becomes of a call that is not made.
 func (w *work) refuse(t *flow.Run, c *call, te *value.ToolError) {
-	n, bound := c.node, ""
+	name := short(c.asked.Name, 100)
 	if c.tool == nil {
-		n = &flow.Node{ID: short(c.asked.Name, 100), Pos: w.node.Pos, Index: -1}
-		c.visit = t.Reserve(n)
-		c.node = n
+		c.node = &flow.Node{ID: name, Pos: w.node.Pos, Index: -1}
+		c.visit = t.Reserve(c.node)
 	} else {
-		bound = c.tool.tool
+		name = c.tool.tool
 	}
-	t.Visit(n, c.visit, 0, nil).Refuse(n, bound, te)
 	w.refused(t, c, te)
+	t.Visit(c.node, c.visit, 0, nil).Refuse(c.node, name, c.env.CallID, te)
 }
 
 // refused writes the receipt of a call that was not made: it began and ended when the model asked for it. Its input is what the model wrote, as text when it is no JSON.
 func (w *work) refused(t *flow.Run, c *call, te *value.ToolError) {
 	name := short(c.asked.Name, 100)
 	e := &c.env
-	e.tool, e.Name, e.Error, e.TStart, e.TEnd = name, name, te, w.answered, w.answered
+	e.Tool, e.Name, e.Error, e.TStart, e.TEnd = name, name, te, w.answered, w.answered
 	bound := name
 	if c.tool != nil {
 		bound = c.tool.tool

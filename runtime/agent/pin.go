@@ -66,7 +66,7 @@ func (s *Selector) find(out *Outputs) *Envelope {
 	var found *Envelope
 	for _, id := range out.ToolOrder {
 		e := out.ToolsByID[id]
-		if e.tool != s.tool || s.strategy == "by_call_id" && id != s.id || s.strategy == "first_success" && e.Error != nil {
+		if e.Tool != s.tool || s.strategy == "by_call_id" && id != s.id || s.strategy == "first_success" && e.Error != nil {
 			continue
 		}
 		found = &e

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -371,4 +372,56 @@ func TestSpecErrors(t *testing.T) {
 			t.Errorf("%v, told %s", limited.RetryAfterS, told)
 		}
 	})
+}
+
+// TestReceiptsCompare: go-cmp compares outputs of agents, and a receipt has both names of its tool.
+func TestReceiptsCompare(t *testing.T) {
+	run := func(q string) agent.Outputs {
+		s := &agent.Spec{Model: model(plays(ask(`find {"q":"`+q+`"}`, `nosuch {"q":1}`))), Tools: []agent.Tool{agent.Use("find", "", search, queryArgs, querySchema)}}
+		out, err := agent.Run(start(t), node, s, llm.Prompt{Text: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, e := range out.ToolsByID { // times differ
+			e.TStart, e.TEnd = time.Time{}, time.Time{}
+			out.ToolsByID[id] = e
+		}
+		if out.LastTool != nil {
+			out.LastTool.TStart, out.LastTool.TEnd = time.Time{}, time.Time{}
+		}
+		return out
+	}
+	a, b, other := run("a"), run("a"), run("b")
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Error(diff)
+	}
+	if cmp.Equal(a, other) {
+		t.Error("calls with other arguments are equal")
+	}
+	if e := a.LastTool; e.Tool != "find" || e.Name != "t.search" || e.Version != "3" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRefusedCallsJoin: events of all calls, refused ones too, have the tool's name and the call id of the receipt.
+func TestRefusedCallsJoin(t *testing.T) {
+	ids := map[string]string{} // by call id: the tool
+	var mu sync.Mutex
+	o := runtime.ObserverFunc(func(e runtime.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if id := e.CallID(); id != "" {
+			ids[id] = e.Tool
+		}
+	})
+	s := &agent.Spec{Model: model(plays(ask(`search {"q":"a"}`, `nosuch {"q":1}`, `echo {"q":1}`, `echo {`))), Tools: tools()}
+	out, err := agent.Run(start(t, runtime.WithObserver(o)), node, s, llm.Prompt{Text: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"t.search@3", "nosuch", "t.echo@1", "t.echo@1"} {
+		if got := ids[out.ToolOrder[i]]; got != want {
+			t.Errorf("call %d is told of as %q, want %q", i, got, want)
+		}
+	}
 }

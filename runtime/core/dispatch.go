@@ -31,7 +31,7 @@ func Choose[ID, R any](r *Run, n *Node, id ID, tool string, args value.Args, cal
 		return out, nil
 	}
 	if refused, ok := err.(*value.ToolError); ok { // before there was a call
-		r.refuse(n, "", refused)
+		r.refuse(n, value.Clip(tool, 200), "", refused)
 		out.Error = ptr(reason(refused))
 		return out, nil
 	}
@@ -55,12 +55,17 @@ func reason(te *value.ToolError) string {
 // refuse makes a choice that was never called a visit of its node like any other, and tells the observers.
 //
 //go:noinline
-func (r *Run) refuse(n *Node, tool string, te *value.ToolError) {
+func (r *Run) refuse(n *Node, tool, id string, te *value.ToolError) {
 	if r.scope == nil {
 		return
 	}
 	h := &Head{Node: n, Tool: tool, Scope: r.scope, Visit: r.scope.enter(n)}
-	r.nodeEnd(h, r.nodeStart(h), te, nil)
+	if !r.observed() {
+		return
+	}
+	e := r.ended(h, r.nodeStart(h), te, nil)
+	e.id = id
+	r.emit(e)
 }
 
 // Dispatch calls tool t for node n with arguments that are data. in reads them; what does not fit is a VALIDATION_ERROR
@@ -86,12 +91,11 @@ func Dispatch[In, Out, R any](r *Run, n *Node, t *Tool[In, Out], args *value.Arg
 }
 
 // Invoke is Dispatch for a call whose output only its receipt is about: see Visit. What does not fit is returned as a
-// *ToolError, and there is no receipt.
+// *ToolError, and there is no receipt; see Refuse.
 func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *value.Args, in func(*value.Args) In) error {
 	input, te := value.ReadArgs(args, in)
 	if te != nil {
-		r.refuse(n, t.name, te)
-		return te
+		return te // whoever chose the call says what becomes of it
 	}
 	_, err := contained(r, n, t, input)
 	return err

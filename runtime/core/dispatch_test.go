@@ -194,7 +194,7 @@ func TestChooseIsRecorded(t *testing.T) {
 	names := []string{"tool_57", "nobody", "tool_58"}
 	body := func(e engine.Engine) (out []string, refused int) {
 		rt, err := flow.New(&flow.Info{Name: "t", Nodes: []*flow.Node{&callNode}}, runtime.WithEngine(e), runtime.WithObserver(runtime.ObserverFunc(func(ev runtime.Event) {
-			if ev.Kind == runtime.NodeEnd && ev.Tool == "" && ev.Err != nil {
+			if ev.Kind == runtime.NodeEnd && ev.Tool == "nobody" && ev.Err != nil {
 				refused++
 			}
 		})))

@@ -29,7 +29,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	if t.approve || r.guard != nil {
 		var err error
 		if refused, err = r.approved(&o.head, o, &t.toolOptions); err != nil {
-			r.nodeEnd(&o.head, begin, err, nil)
+			r.callEnd(o, begin, err, nil)
 			var zero Out
 			return zero, err
 		}
@@ -54,14 +54,14 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		}
 		at.ended(r, o, &o.out, err)
 		if err == nil {
-			r.nodeEnd(&o.head, begin, nil, &o.out)
+			r.callEnd(o, begin, nil, &o.out)
 			r.receive(o, began, nil)
 			return o.out, nil
 		}
 		next, err := r.again(&o.head, first, err)
 		if next == nil {
 			err = r.fail(&o.head, err)
-			r.nodeEnd(&o.head, begin, err, nil)
+			r.callEnd(o, begin, err, nil)
 			r.receive(o, began, err)
 			var zero Out
 			return zero, err
@@ -211,15 +211,27 @@ func (r *Run) nodeStart(h *Head) time.Time {
 	return now
 }
 
-// nodeEnd tells observers. out points to the output, or is nil.
-func (r *Run) nodeEnd(h *Head, begin time.Time, err error, out any) {
-	if !r.observed() {
-		return
+// nodeEnd tells observers of what is no call.
+func (r *Run) nodeEnd(h *Head, begin time.Time, err error) {
+	if r.observed() {
+		r.emit(r.ended(h, begin, err, nil))
 	}
+}
+
+// callEnd tells observers. out points to the output, or is nil.
+func (r *Run) callEnd(o Op, begin time.Time, err error, out any) {
+	if r.observed() {
+		e := r.ended(o.Head(), begin, err, out)
+		e.op = o
+		r.emit(e)
+	}
+}
+
+func (r *Run) ended(h *Head, begin time.Time, err error, out any) Event {
 	now, cost := r.Now(), usage.USD(0)
 	if h.Metadata != nil {
 		cost = h.Metadata.Cost
 	}
-	r.emit(Event{Kind: NodeEnd, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: now, Duration: now.Sub(begin),
-		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached, Usage: spent(out), Cost: cost})
+	return Event{Kind: NodeEnd, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: now, Duration: now.Sub(begin),
+		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached, Usage: spent(out), Cost: cost}
 }

@@ -44,6 +44,22 @@ type Event struct {
 	Text        string        // output
 	Usage       *usage.Usage  // node_end of a call that says what it took; nil otherwise
 	Cost        usage.USD     // node_end of a call of a tool that says what it costs
+
+	op Op     // node_end of a call
+	id string // node_end of a call that was never made
+}
+
+// CallID returns the id of the call that has ended (Agent Tools 6.1), as envelopes and spans have it; "" for all other events.
+// It is computed when it is asked for, during Observe.
+func (e Event) CallID() string {
+	if e.op == nil {
+		return e.id
+	}
+	in, err := e.op.EncodeIn(nil)
+	if err != nil {
+		return ""
+	}
+	return CallID(e.Tool, in, e.Key)
 }
 
 // Observer receives the events of a run. Observe is called from all branches at the same time and must return quickly,
@@ -62,6 +78,7 @@ type eventJSON struct {
 	Node      string       `json:"node,omitempty"`
 	Pos       string       `json:"pos,omitempty"`
 	Tool      string       `json:"tool,omitempty"`
+	CallID    string       `json:"call_id,omitempty"`
 	Time      time.Time    `json:"time"`
 	DurationS *float64     `json:"duration_s,omitempty"`
 	Attempt   int          `json:"attempt,omitempty"`
@@ -87,7 +104,7 @@ type runErrorJSON struct {
 // MarshalJSON writes the event as one object with snake_case fields, durations in seconds. A tool error is written as
 // in Agent Tools 3.4, a run error as {kind, by, message}.
 func (e Event) MarshalJSON() ([]byte, error) {
-	j := eventJSON{Kind: e.Kind, Key: e.Key, Tool: e.Tool, Time: e.Time.UTC(), Attempt: e.Attempt, Replayed: e.Replayed, Cached: e.Cached,
+	j := eventJSON{Kind: e.Kind, Key: e.Key, Tool: e.Tool, CallID: e.CallID(), Time: e.Time.UTC(), Attempt: e.Attempt, Replayed: e.Replayed, Cached: e.Cached,
 		Message: e.Message, Text: e.Text, Usage: e.Usage}
 	if e.Run != nil {
 		j.Run, j.Workflow = e.Run.ID(), e.Run.Info().Name

@@ -177,7 +177,7 @@ func (r *Run) eachRecorded(n *Node, count int, body func(r *Run, lo, hi int) (in
 		})
 	}
 	err = r.Fail(n, err)
-	r.nodeEnd(h, begin, err, nil)
+	r.nodeEnd(h, begin, err)
 	return err
 }
 

@@ -51,7 +51,7 @@ const AgentTool = "agent@1"
 func (s *Session) Begin() (end func(error)) {
 	h := &Head{Node: s.node, Tool: AgentTool, Scope: s.run.scope, Visit: s.visit}
 	begin := s.run.nodeStart(h)
-	return func(err error) { s.run.nodeEnd(h, begin, err, nil) }
+	return func(err error) { s.run.nodeEnd(h, begin, err) }
 }
 
 // Turn opens the scope of turn i, from 0.
@@ -88,8 +88,8 @@ func (r *Run) Visit(n *Node, visit int32, room int, take func(Receipt)) *Run {
 	return &c.run
 }
 
-// Refuse makes a call of a tool that was never made a visit of n like any other, and tells the observers.
-func (r *Run) Refuse(n *Node, tool string, te *value.ToolError) { r.refuse(n, tool, te) }
+// Refuse makes a call of a tool that was never made a visit of n like any other, and tells the observers, with its call id.
+func (r *Run) Refuse(n *Node, tool, id string, te *value.ToolError) { r.refuse(n, tool, id, te) }
 
 // Beginner is an Engine whose Head.Start and Head.End count from a time that it knows.
 type Beginner interface{ Begin() time.Time }

@@ -254,7 +254,7 @@ const (
 )
 
 // Invoke is Dispatch for a call whose output only its receipt is about: see Visit. What does not fit is returned as a
-// *ToolError, and there is no receipt.
+// *ToolError, and there is no receipt; see Refuse.
 func Invoke[In, Out any](r *core.Run, n *core.Node, t *core.Tool[In, Out], args *value.Args, in func(*value.Args) In) error {
 	return core.Invoke[In, Out](r, n, t, args, in)
 }

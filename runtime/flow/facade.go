@@ -33,7 +33,7 @@ type (
 	//	func (r *Run) Now() time.Time
 	//	func (r *Run) Rand(n *Node) uint64
 	//	func (r *Run) Redact(err error) error
-	//	func (r *Run) Refuse(n *Node, tool string, te *value.ToolError)
+	//	func (r *Run) Refuse(n *Node, tool, id string, te *value.ToolError)
 	//	func (r *Run) Reserve(n *Node) int32
 	//	func (r *Run) Root() *Run
 	//	func (r *Run) Scope() *engine.Scope

@@ -17,7 +17,7 @@ type Args struct {
 	value Value
 	dict  map[string]Value // instead of value
 	found int              // fields asked for and given
-	err   *argError
+	wrong []violation
 	asked *[]string // all fields asked for; nil: nobody wants to know
 }
 
@@ -71,9 +71,15 @@ func (a *Args) get(name string) (Value, bool) {
 	return v, ok
 }
 
-func (a *Args) fail(err *argError) {
-	if a.err == nil {
-		a.err = err
+// violation is one thing that is wrong with the arguments: where, and the message with the place.
+type violation struct{ path, text string }
+
+// maxViolations bounds how many violations are told.
+const maxViolations = 20
+
+func (a *Args) fail(v violation) {
+	if len(a.wrong) < maxViolations {
+		a.wrong = append(a.wrong, v)
 	}
 }
 
@@ -91,37 +97,43 @@ func ReadArgs[In any](a *Args, in func(*Args) In) (In, *ToolError) {
 	if a.found < given {
 		asked := &Args{asked: new([]string)}
 		in(asked)
-		return input, Invalid("unknown field %s", strconv.Quote(Clip(a.stranger(*asked.asked), 80)))
+		missing := a.wrong
+		a.wrong = a.strangers(*asked.asked)
+		for _, v := range missing {
+			a.fail(v)
+		}
 	}
-	if a.err == nil {
+	if len(a.wrong) == 0 {
 		return input, nil
 	}
-	e := Invalid("%s", a.err)
-	if a.err.path != "" {
-		e.Details = Map(Entry{"path", String(a.err.path)})
+	e := Invalid("%s", a.wrong[0].text)
+	var all []Value
+	for _, v := range a.wrong {
+		all = append(all, Map(Entry{"path", String(v.path)}, Entry{"message", String(v.text)}))
 	}
+	e.Details = Map(Entry{"path", String(a.wrong[0].path)}, Entry{"violations", List(all...)})
 	return input, e
 }
 
-// stranger is the first field that is none of the known ones.
-func (a *Args) stranger(known []string) string {
+// strangers are the fields that are none of the known ones.
+func (a *Args) strangers(known []string) (out []violation) {
 	names := a.value.Keys()
 	if a.dict != nil {
 		names = slices.Sorted(maps.Keys(a.dict))
 	}
 	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return n
+		if !slices.Contains(known, n) && len(out) < maxViolations {
+			out = append(out, violation{Clip(argName(n), 100), "unknown field " + strconv.Quote(Clip(n, 80))})
 		}
 	}
-	return ""
+	return out
 }
 
 // Arg reads a required field.
 func Arg[T any](a *Args, name string, as func(Value) (T, error)) (out T) {
 	v, ok := a.get(name)
 	if !ok {
-		a.fail(&argError{message: "field " + strconv.Quote(name) + " is missing"})
+		a.fail(violation{argName(name), "field " + strconv.Quote(name) + " is missing"})
 		return out
 	}
 	return arg(a, name, v, as)
@@ -130,7 +142,8 @@ func Arg[T any](a *Args, name string, as func(Value) (T, error)) (out T) {
 func arg[T any](a *Args, name string, v Value, as func(Value) (T, error)) T {
 	out, err := as(v)
 	if err != nil {
-		a.fail(below(argName(name), err))
+		e := below(argName(name), err)
+		a.fail(violation{e.path, e.Error()})
 	}
 	return out
 }

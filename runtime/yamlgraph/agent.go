@@ -106,7 +106,7 @@ func (f *Flow) work(r *flow.Run, n *flow.Node, a *Agent, p Prompt) (out agent.Ou
 // tell is what a tool gave as the engine says it: its text in Python, or the error.
 func tell(e *agent.Envelope) string {
 	if x := e.Error; x != nil && x.Code == value.PolicyDenied && strings.HasSuffix(x.Message, "is not one of this agent's") {
-		return "Error: Unknown tool '" + e.Tool() + "'"
+		return "Error: Unknown tool '" + e.Tool + "'"
 	} else if x != nil && x.Code == value.Unknown {
 		return "Error: " + exceptionName.ReplaceAllString(x.Message, "")
 	} else if x != nil {
@@ -120,7 +120,7 @@ func results(out *agent.Outputs) []value.Value {
 	all := make([]value.Value, 0, len(out.ToolOrder))
 	for _, id := range out.ToolOrder {
 		e := out.ToolsByID[id]
-		all = append(all, value.Map(value.Entry{Key: "tool", Value: value.String(e.Tool())}, value.Entry{Key: "args", Value: e.Input},
+		all = append(all, value.Map(value.Entry{Key: "tool", Value: value.String(e.Tool)}, value.Entry{Key: "args", Value: e.Input},
 			value.Entry{Key: "output", Value: value.String(tell(&e))}, value.Entry{Key: "success", Value: value.Bool(e.Error == nil)}))
 	}
 	return all
