@@ -59,19 +59,7 @@ func (g *generator) model(m *ir.Model) jen.Code {
 
 func (g *generator) newModel(m *ir.Model) jen.Code {
 	_, id := m.Split()
-	p := m.Provider()
-	leaf := llmPath + "/" + p.Speaks
-	provider := jen.Code(jen.Qual(importPath(leaf), "Provider"))
-	if m.Script != nil {
-		provider = jen.Qual(importPath(leaf), "Provider").Call(quote(id), jen.Id(ident(g.scriptName(m.Script))))
-	}
-	if m.BaseURL.Name != "" || p.Preset {
-		provider = jen.Qual(importPath(leaf), "At").Call(quote(m.Address()))
-	}
-	if m.BaseEnv != "" {
-		provider = jen.Qual(importPath(leaf), "Named").Call(quote(m.BaseEnv), quote(m.Address()))
-	}
-	args := []jen.Code{quote(m.Model.Name), quote(id), provider}
+	args := []jen.Code{quote(m.Model.Name), quote(id), g.modelProvider(m)}
 	option := func(name string, arg jen.Code) { args = append(args, jen.Qual(llmPath, ident(name)).Call(arg)) }
 	if key := g.p.Names.Keys[m]; key != "" {
 		option("Key", quote(key))
@@ -87,6 +75,25 @@ func (g *generator) newModel(m *ir.Model) jen.Code {
 		option("Priced", jen.Qual(llmPath, "Price").Values(append(price, field("Output", quote(q.Output)))...))
 	}
 	return jen.Qual(llmPath, "NewModel").Call(args...)
+}
+
+// modelProvider is the provider of a model.
+func (g *generator) modelProvider(m *ir.Model) jen.Code {
+	name, id := m.Split()
+	if m.Provided {
+		return jen.Qual(llmPath, "Provided").Call(quote(name))
+	}
+	p := m.Provider()
+	leaf := importPath(llmPath + "/" + p.Speaks)
+	switch {
+	case m.Script != nil:
+		return jen.Qual(leaf, "Provider").Call(quote(id), jen.Id(ident(g.scriptName(m.Script))))
+	case m.BaseEnv != "":
+		return jen.Qual(leaf, "Named").Call(quote(m.BaseEnv), quote(m.Address()))
+	case m.BaseURL.Name != "" || p.Preset:
+		return jen.Qual(leaf, "At").Call(quote(m.Address()))
+	}
+	return jen.Qual(leaf, "Provider")
 }
 
 func (g *generator) modelParams(p *ir.ModelParams) []jen.Code {

@@ -278,6 +278,13 @@ func (g *generator) info() {
 	if len(secrets) > 0 {
 		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))
 	}
+	if brought := g.p.Providers(); len(brought) > 0 {
+		var names []string
+		for _, id := range brought {
+			names = append(names, id.Name)
+		}
+		fields = append(fields, field("Providers", jen.Index().String().Values(quoted(names)...)))
+	}
 	if owners := g.secretOwners(); owners != nil {
 		fields = append(fields, field("SecretOwners", owners))
 	}

@@ -95,7 +95,7 @@ func (c *Converter) request(b *ir.HTTPTool, tree *yamlnode.Node) doc.Value {
 
 // model is a model with its parameters.
 func (c *Converter) model(x *ir.Model) doc.Value {
-	c.Only(x.Span, "the model", x, "Name Model BaseURL BaseEnv Reach Key Span Params Unbounded Script") // variables are the engine's
+	c.Only(x.Span, "the model", x, "Name Model BaseURL BaseEnv Reach Key Span Params Unbounded Script Provided") // variables are the engine's
 	m := doc.Flow(doc.Pair("model", doc.Scalar(doc.Quoted(x.Model.Name))))
 	text := func(key, s string) {
 		if s != "" {

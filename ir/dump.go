@@ -88,6 +88,9 @@ func (d *dumper) workflow(w *Workflow) {
 		for _, s := range w.Secrets {
 			d.line("secret", s.Name.Name, dumpOpt("from", strings.Join(s.From, ", ")))
 		}
+		for _, p := range w.Providers {
+			d.line("provider", p.Name)
+		}
 		for _, m := range w.Models {
 			d.model(m)
 		}

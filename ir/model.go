@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -20,6 +21,7 @@ type Model struct {
 	Price     *ModelPrice  // nil: the runtime's table knows it, or nobody does
 	New       *Expr        // a function that makes it, once, when the program starts; nil: it is Model
 	Reach     *Reach       // what New touches besides Address and Key; nil: nothing
+	Provided  bool         // its provider is one of Workflow.Providers
 	Script    *ModelScript // of a scripted model; nil: no file of answers belongs to it
 	Span      source.Span
 }
@@ -46,6 +48,12 @@ type ModelPrice struct{ Input, Cached, Output string }
 func (m *Model) Split() (provider, id string) {
 	provider, id, _ = strings.Cut(m.Model.Name, ":")
 	return provider, id
+}
+
+// Provides reports whether the program that embeds the workflow brings the provider of a model.
+func (w *Workflow) Provides(m *Model) bool {
+	name, id := m.Split()
+	return id != "" && slices.ContainsFunc(w.Providers, func(p Ident) bool { return p.Name == name })
 }
 
 // Provider is who provides the model; nil when the name is none of ModelProviders.

@@ -34,6 +34,7 @@ type Workflow struct {
 	Secrets     []*Secret
 	Tools       []*Tool // declared here and included, in order; `name@version` is unique
 	Models      []*Model
+	Providers   []Ident // of models, which the program that embeds the workflow brings
 	Servers     []*Server
 	Agents      []*AgentDecl
 	Policy      *Policy

@@ -195,7 +195,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 			return nil, nil, err
 		}
 	}
-	if err := a.report(c.alone(), false); err != nil {
+	if err := a.report(c.alone(a.tested), false); err != nil {
 		return nil, nil, err
 	}
 	// The package is that of the folder, whatever else was generated there: build and run write nothing.

@@ -78,7 +78,7 @@ func (a *app) unknownSlot() error {
 
 // alone is what is said of a workflow that is to be a program of its own: where only a program that embeds it could bring
 // the code, that is an error.
-func (c *compiled) alone() []diag.Diagnostic {
+func (c *compiled) alone(tested bool) []diag.Diagnostic {
 	if c.program == nil {
 		return c.list
 	}
@@ -96,6 +96,13 @@ func (c *compiled) alone() []diag.Diagnostic {
 			d.Severity = diag.Error
 		}
 		sink.Report(d)
+	}
+	for _, p := range c.program.Providers() {
+		if tested { // cassettes answer
+			break
+		}
+		sink.Report(diag.Diagnostic{Code: diag.OpenSlot, Span: p.Span, Message: "provider " + p.Name + " is brought by the Go program that embeds the workflow",
+			Help: "try the workflow with `scripted:answers.yaml` in place of this model, or call its generated Go in a program of yours"})
 	}
 	return sink.List()
 }

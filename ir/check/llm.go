@@ -218,6 +218,7 @@ func (c *checker) model(id ir.Ident) *ir.Model {
 				return c.usedModel(other, id.Span)
 			}
 		}
+		m.Provided = c.wf.Provides(m)
 		c.direct = append(c.direct, m)
 		return c.usedModel(m, id.Span)
 	}
@@ -295,7 +296,15 @@ func (c *checker) checkModel(m *ir.Model) {
 	case id == "" || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		bad(m.Model.Span, fmt.Sprintf("%q is no model: it is `provider:name`", m.Model.Name), "write it as in `openai:gpt-4o-mini`; the providers are "+quotedList(asked))
 		return
+	case m.Provided:
+		if m.BaseURL.Name != "" {
+			bad(m.BaseURL.Span, "provider `"+name+"` is brought by a Go program, which knows its address", "remove `base_url`")
+		}
+		return
 	case p == nil:
+		for _, own := range c.wf.Providers {
+			providers = append(providers, own.Name)
+		}
 		d := diag.Diagnostic{Code: diag.BadModel, Span: m.Model.Span, Message: fmt.Sprintf("provider %q of model %q is not known", name, m.Model.Name),
 			Help: "the providers are " + quotedList(asked) + "; of others that offer OpenAI's interface, write `openai:" + id + "` with their `base_url`"}
 		if near := diag.Nearest(name, providers); near != "" {

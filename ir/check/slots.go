@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -52,4 +53,22 @@ func (n *Names) slots(programs []*Program) {
 			n.Slots[t] = methods[name]
 		}
 	}
+}
+
+// Providers are the providers of models that the program which embeds this one brings, as they are declared, in the order
+// in which steps ask their models.
+func (p *Program) Providers() []ir.Ident {
+	var out []ir.Ident
+	for _, s := range p.Table {
+		for _, m := range s.Models() {
+			if !m.Provided {
+				continue
+			}
+			name, _ := m.Split()
+			if !slices.ContainsFunc(out, func(x ir.Ident) bool { return x.Name == name }) {
+				out = append(out, ir.Ident{Name: name, Span: m.Model.Span})
+			}
+		}
+	}
+	return out
 }

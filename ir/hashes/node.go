@@ -332,6 +332,9 @@ func (m *maker) models(s *check.Step) string {
 		if q.BaseEnv != "" {
 			x.line("base_env", q.BaseEnv)
 		}
+		if q.Provided {
+			x.line("provided")
+		}
 		if q.Script != nil {
 			x.line("answers", q.Script.Answers)
 		}

@@ -31,6 +31,9 @@ func Of(p *check.Program) *Manifest {
 			c.models.add(m.Model.Name)
 			c.hosts.add(host(m.Address()))
 			c.asked.add(asked(m))
+			if name, _ := m.Split(); m.Provided {
+				c.slots.add("provider " + name)
+			}
 			if m.BaseEnv != "" {
 				c.env.add(m.BaseEnv)
 			}

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -104,6 +105,20 @@ func (p *parser) secrets(n *yamlnode.Node) {
 }
 
 var scopeWords = []string{"user", "workspace", "org"}
+
+// providers reads the names of providers that Go programs bring.
+func (p *parser) providers(n *yamlnode.Node) {
+	for _, id := range p.refs(n, "a provider") {
+		p.checkName(id, declaredID)
+		builtin := slices.ContainsFunc(ir.ModelProviders, func(x ir.ModelProvider) bool { return x.Name == id.Name })
+		switch {
+		case builtin:
+			p.report(diag.BadModel, id.Span, "remove it, or choose another name", "provider %q is one of flowgen's own", id.Name)
+		case p.declare("provider", id):
+			p.wf.Providers = append(p.wf.Providers, id)
+		}
+	}
+}
 
 func (p *parser) models(n *yamlnode.Node) {
 	p.each(n, "models", declaredID, func(id ir.Ident, v *yamlnode.Node) {

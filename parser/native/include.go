@@ -42,7 +42,7 @@ func (p *parser) isCycle(f *source.File, ref ir.Ident) bool {
 }
 
 // librarySections are the keys that an included file can have besides flowgen, name and description.
-var librarySections = []string{"include", "types", "tools", "models", "servers", "agents"}
+var librarySections = []string{"include", "types", "tools", "models", "providers", "servers", "agents"}
 
 // isLibrary reports a file that is there to be included: it declares something, and has no key that only a workflow can have.
 func isLibrary(root *yamlnode.Node) bool {

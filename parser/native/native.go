@@ -80,6 +80,9 @@ func (p *parser) workflow(m mapping) {
 	p.chain = []*source.File{p.file}
 	p.library(m, p.wf.Name.Name)
 	p.resolveTypes()
+	for _, x := range p.wf.Models {
+		x.Provided = p.wf.Provides(x)
+	}
 	p.tools()
 	p.pendingAgents()
 	if n := m.get("input"); n != nil {
@@ -108,6 +111,7 @@ func (p *parser) library(m mapping, namespace string) {
 	if n := m.get("tools"); n != nil {
 		p.pending = append(p.pending, pendingTools{n, p.file, namespace})
 	}
+	p.providers(m.get("providers"))
 	p.models(m.get("models"))
 	p.servers(m.get("servers"))
 	if n := m.get("agents"); n != nil {

@@ -40,10 +40,11 @@ var libraryKeys = []Key{
 	{Name: "flowgen", Value: word(languageVersion), Required: true, Doc: "the version of the language: 1"},
 	{Name: "name", Value: id, Doc: "the name: tools, files and Go packages are called after it"},
 	{Name: "description", Value: text, Doc: "what it is for"},
-	{Name: "include", Value: oneOf(file, listOf(file)), Doc: "files whose types, tools, models, servers and agents are used too"},
+	{Name: "include", Value: oneOf(file, listOf(file)), Doc: "files whose types, tools, models, providers, servers and agents are used too"},
 	{Name: "types", Value: mapOf(oneOf(typ, shape(shapeType), shape(shapeUnion))), Doc: "named types"},
 	{Name: "tools", Value: mapOf(shape(shapeTool)), Doc: "tools that nodes and agents call"},
 	{Name: "models", Value: mapOf(oneOf(text, shape(shapeModel))), Doc: "named model configurations"},
+	{Name: "providers", Value: oneOf(id, listOf(id)), Doc: "providers of models that a Go program brings, with `llm.WithProvider`"},
 	{Name: "servers", Value: mapOf(shape(shapeServer)), Doc: "MCP servers"},
 	{Name: "agents", Value: mapOf(shape(shapeAgent)), Doc: "agents that nodes run"},
 }

@@ -16,6 +16,8 @@ type Info struct {
 	Edges       []Edge
 	Secrets     []string // names of the secrets the workflow declares
 
+	Providers []string // of models, which options give New
+
 	// SecretOwners are the owners of secrets that not every owner may have.
 	SecretOwners map[string][]Owner
 

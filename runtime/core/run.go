@@ -37,6 +37,7 @@ type Runtime struct {
 	fakes     *fakes                          // nil: there are none
 	past      Past                            // nil: there were no earlier runs
 	values    [][2]any                        // of the contexts of runs, key and value
+	provided  map[string]any                  // providers of models, by name
 	slots     any                             // nil: the workflow has none
 	slotless  bool                            // it has some, and was given none
 	redactor  atomic.Pointer[redact.Redactor] // nil while no secret is known
@@ -118,6 +119,9 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 		return nil, err
 	}
 	if err := rt.findNeeds(); err != nil {
+		return nil, err
+	}
+	if err := rt.findProviders(); err != nil {
 		return nil, err
 	}
 	if err := rt.findTiers(); err != nil {

@@ -31,6 +31,7 @@ type (
 	//	func (r *Run) Iterate(n *Node, i int) (*Run, error)
 	//	func (r *Run) Limit(h *engine.Head) engine.Limit
 	//	func (r *Run) Now() time.Time
+	//	func (r *Run) Provided(name string) any
 	//	func (r *Run) Rand(n *Node) uint64
 	//	func (r *Run) Redact(err error) error
 	//	func (r *Run) Refuse(n *Node, tool, id string, te *value.ToolError)
@@ -50,6 +51,7 @@ type (
 	// Runtime holds what all runs of one workflow share. It is safe for concurrent use.
 	//
 	//	func (rt *Runtime) Info() *Info
+	//	func (rt *Runtime) Provide(name string, provider any)
 	//	func (rt *Runtime) Redactor() *redact.Redactor
 	//	func (rt *Runtime) Start(ctx context.Context) *Run
 	Runtime = core.Runtime
@@ -65,6 +67,7 @@ type (
 	//		Output      []Field
 	//		Edges       []Edge
 	//		Secrets     []string // names of the secrets the workflow declares
+	//		Providers   []string // of models, which options give New
 	//		// SecretOwners are the owners of secrets that not every owner may have.
 	//		SecretOwners map[string][]runtime.Owner
 	//		Policy       *runtime.Policy // what a run may do; nil: anything

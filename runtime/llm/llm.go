@@ -164,13 +164,14 @@ type Turn struct {
 	Messages []Message `json:"messages"`
 
 	conv   *Conversation
+	asked  Provider // that answers; nil: the model's own
 	params Params
 	most   Usage // that the call can take
 }
 
 // turn is the next turn of the conversation.
 func (c *Conversation) turn(r *flow.Run, m *Model) Turn {
-	t := Turn{Model: m.name, params: m.bounded(r), Messages: c.Messages[c.told:len(c.Messages):len(c.Messages)], conv: c}
+	t := Turn{Model: m.name, asked: m.in(r), params: m.bounded(r), Messages: c.Messages[c.told:len(c.Messages):len(c.Messages)], conv: c}
 	if c.told == 0 {
 		t.System, t.Tools, t.Schema = c.System, c.Tools, c.Schema
 		if t.params.given() {

@@ -78,7 +78,11 @@ func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 		defer func() { _ = says.Close() }()
 		req.Delta = func(text string) { _, _ = io.WriteString(says, text) }
 	}
-	reply, err := m.provider.Complete(ctx, req)
+	provider := m.provider
+	if _, elsewhere := provider.(provided); elsewhere && t.asked != nil {
+		provider = t.asked
+	}
+	reply, err := provider.Complete(ctx, req)
 	if err != nil {
 		return Reply{}, err
 	}
