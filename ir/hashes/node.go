@@ -333,7 +333,7 @@ func (m *maker) models(s *check.Step) string {
 			x.line("base_env", q.BaseEnv)
 		}
 		if q.Provided {
-			x.line("provided")
+			x.line("provided", "yes")
 		}
 		if q.Script != nil {
 			x.line("answers", q.Script.Answers)
