@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"path"
 	"path/filepath"
 
@@ -9,37 +8,53 @@ import (
 
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir/check"
+	"github.com/flowgen-dev/flowgen/ir/plan"
 	"github.com/flowgen-dev/flowgen/runtime/cli"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
 
 func (a *app) graphCommand() *cobra.Command {
-	var format string
+	var format, run, dir string
 	cmd := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "Draw a workflow's graph, in Mermaid or Graphviz's DOT",
-		Args:  cobra.ExactArgs(1),
+		Long: "Graph draws the nodes of a workflow with what they do and the edges between them; the bodies of maps and loops are clusters.\n" +
+			"With --run it colours them by what a recorded run has done: done, failed, waiting, in doubt, open, cancelled, or not called.",
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			draw, ok := map[string]func(*flow.Info) string{"mermaid": cli.Mermaid, "dot": cli.DOT}[format]
-			if !ok {
+			if format != "mermaid" && format != "dot" {
 				return usage("--format is mermaid or dot, not %q", format)
+			}
+			if dir != "" && run == "" {
+				return usage("--runs names the folder of --run, which is not given")
 			}
 			c := a.compile(newDisk(), path.Clean(filepath.ToSlash(args[0])))
 			if err := a.report(c.list, false); err != nil {
 				return err
 			}
-			_, err := io.WriteString(a.stdout, draw(described(c.program)))
-			return err
+			words := []string{"--format", format}
+			if run != "" {
+				words = append(words, "--run", run)
+			}
+			if dir != "" {
+				words = append(words, "--runs", dir)
+			}
+			if code := cli.Graph(a.stdout, a.stderr, described(c.program), words); code != 0 {
+				return exitCode(code)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid or dot")
+	cmd.Flags().StringVar(&run, "run", "", "colour the nodes by this recorded run: its name, the beginning of one, or latest")
+	cmd.Flags().StringVar(&dir, "runs", "", "folder of the recorded runs (default .flowgen/runs)")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"mermaid", "dot"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // described is what the compiled program would say of its own graph, so that both draw the same.
 func described(p *check.Program) *flow.Info {
-	info := &flow.Info{Name: p.WF.Name.Name}
+	info := &flow.Info{Name: p.WF.Name.Name, Facts: flow.NewFacts(`{"plan":` + plan.Of(p).JSON() + `}`)}
 	for _, s := range p.Table {
 		info.Nodes = append(info.Nodes, &flow.Node{ID: s.Node.ID.Name})
 	}

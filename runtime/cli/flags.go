@@ -178,7 +178,7 @@ func help(info *flow.Info) string {
 		{"rerun RUN", "begin a new run with what another has done"},
 		{"replay RUN", "do a run again from its journal: nothing is called"},
 		{"prune [--keep N]", "remove runs that have ended, but for the latest 20"},
-		{"graph [--format mermaid|dot]", "print the workflow's graph"},
+		{"graph [--format mermaid|dot]", "print the workflow's graph; with --run RUN in the colours of a run"},
 		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},
 		{"manifest [--format text|json]", "print what the workflow can touch"},
 		{"inspect [RUN [CALL]]", "list the recorded runs, or show one"},

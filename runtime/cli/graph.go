@@ -1,64 +1,100 @@
 package cli
 
 import (
-	"strconv"
+	"errors"
+	"io"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
-// labelRunes bounds one label of a graph.
+// labelRunes bounds one line of a label of a graph.
 const labelRunes = 200
 
-// vertex is a node of the drawing. The drawing names vertices n0, n1, ... so
-// that no id of the workflow can be a word of the drawing's language.
-type vertex struct {
-	id  string
-	end bool // or the start
+// colours of the states of nodes: of the area and of the line around it.
+var colours = []struct{ state, fill, stroke string }{
+	{callDone, "#d9f2dd", "#2e7d32"},
+	{callFailed, "#f8d7da", "#b71c1c"},
+	{callWaiting, "#fff3cd", "#b58900"},
+	{callInDoubt, "#ffe0cc", "#d84315"},
+	{callOpen, "#d6e9ff", "#1565c0"},
+	{callCancelled, "#e6e6e6", "#616161"},
+	{idle, "#ffffff", "#bdbdbd"},
 }
 
-// vertices returns the workflow's nodes in the order of the node table, then
-// what only edges mention, and where each id stands.
-func vertices(info *flow.Info) (list []vertex, place map[string]int) {
-	place = map[string]int{}
-	add := func(v vertex) {
-		if _, ok := place[v.id]; !ok {
-			place[v.id] = len(list)
-			list = append(list, v)
-		}
-	}
-	for _, n := range info.Nodes {
-		add(vertex{id: n.ID})
-	}
-	for _, e := range info.Edges {
-		add(vertex{id: e.From, end: e.From == "start"}) // no native node may be called start, and none at all end
-		add(vertex{id: e.To, end: e.To == "end"})
-	}
-	return list, place
-}
-
-// Mermaid returns the workflow's graph as a Mermaid flowchart. The same info
+// Mermaid returns the workflow's graph as a Mermaid flowchart: bodies of maps and loops as subgraphs. The same info
 // gives the same text; labels are escaped, whatever they hold.
-func Mermaid(info *flow.Info) string {
-	list, place := vertices(info)
+func Mermaid(info *flow.Info) string { return drawingOf(info).mermaid() }
+
+func (d *drawing) mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
-	for i, v := range list {
+	for _, v := range d.list {
+		v.mermaid(&b, "  ")
+	}
+	for _, e := range d.edges {
+		mermaidEdge(&b, "  ", d.place[e.From], d.place[e.To], e.Label)
+	}
+	if !d.runs {
+		return b.String()
+	}
+	for _, c := range colours {
+		if names := d.in(c.state); len(names) > 0 {
+			b.WriteString("  classDef " + c.state + " fill:" + c.fill + ",stroke:" + c.stroke + ",color:#000000\n")
+			b.WriteString("  class " + strings.Join(names, ",") + " " + c.state + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (v *vertex) mermaid(b *strings.Builder, indent string) {
+	lines := make([]string, 0, 1+len(v.about))
+	for _, l := range append([]string{v.id}, v.about...) {
+		lines = append(lines, mermaidLabel(l))
+	}
+	label := strings.Join(lines, "<br/>")
+	if len(v.parts) == 0 {
 		open, closing := `["`, `"]`
 		if v.end {
 			open, closing = `(["`, `"])`
 		}
-		b.WriteString("  n" + itoa(i) + open + mermaidLabel(v.id) + closing + "\n")
+		b.WriteString(indent + v.name + open + label + closing + "\n")
+		return
 	}
-	for _, e := range info.Edges {
-		b.WriteString("  n" + itoa(place[e.From]) + " -->")
-		if e.Label != "" {
-			b.WriteString(`|"` + mermaidLabel(e.Label) + `"|`)
+	b.WriteString(indent + "subgraph " + v.name + `["` + label + `"]` + "\n")
+	for _, p := range v.parts {
+		p.mermaid(b, indent+"  ")
+	}
+	for _, l := range v.links {
+		mermaidEdge(b, indent+"  ", l.from, l.to, l.label)
+	}
+	b.WriteString(indent + "end\n")
+}
+
+func mermaidEdge(b *strings.Builder, indent string, from, to *vertex, label string) {
+	b.WriteString(indent + from.name + " -->")
+	if label != "" {
+		b.WriteString(`|"` + mermaidLabel(label) + `"|`)
+	}
+	b.WriteString(" " + to.name + "\n")
+}
+
+// in names the vertices in a state.
+func (d *drawing) in(state string) []string {
+	var names []string
+	var walk func(list []*vertex)
+	walk = func(list []*vertex) {
+		for _, v := range list {
+			if v.state == state {
+				names = append(names, v.name)
+			}
+			walk(v.parts)
 		}
-		b.WriteString(" n" + itoa(place[e.To]) + "\n")
 	}
-	return b.String()
+	walk(d.list)
+	return names
 }
 
 // mermaidLabel writes every character that Mermaid, its Markdown or HTML could
@@ -78,28 +114,94 @@ func mermaidLabel(s string) string {
 	return b.String()
 }
 
-// DOT returns the workflow's graph in Graphviz's language. The same info gives
+// DOT returns the workflow's graph in Graphviz's language: bodies of maps and loops as clusters. The same info gives
 // the same text; labels are escaped, whatever they hold.
-func DOT(info *flow.Info) string {
-	list, place := vertices(info)
+func DOT(info *flow.Info) string { return drawingOf(info).dot() }
+
+func (d *drawing) dot() string {
 	var b strings.Builder
-	b.WriteString("digraph " + dotString(info.Name) + " {\n  node [shape=box];\n")
-	for i, v := range list {
-		b.WriteString("  n" + itoa(i) + " [label=" + dotString(v.id))
-		if v.end {
-			b.WriteString(", shape=oval")
+	b.WriteString("digraph " + dotString(d.name) + " {\n")
+	for _, v := range d.list {
+		if len(v.parts) > 0 {
+			b.WriteString("  compound=true;\n") // edges end at clusters
+			break
 		}
-		b.WriteString("];\n")
 	}
-	for _, e := range info.Edges {
-		b.WriteString("  n" + itoa(place[e.From]) + " -> n" + strconv.Itoa(place[e.To]))
-		if e.Label != "" {
-			b.WriteString(" [label=" + dotString(e.Label) + "]")
-		}
-		b.WriteString(";\n")
+	b.WriteString("  node [shape=box];\n")
+	for _, v := range d.list {
+		v.dot(&b, "  ")
+	}
+	for _, e := range d.edges {
+		dotEdge(&b, "  ", d.place[e.From], d.place[e.To], e.Label)
 	}
 	b.WriteString("}\n")
 	return b.String()
+}
+
+func (v *vertex) dot(b *strings.Builder, indent string) {
+	lines := make([]string, 0, 1+len(v.about))
+	for _, l := range append([]string{v.id}, v.about...) {
+		line := dotString(l)
+		lines = append(lines, line[1:len(line)-1])
+	}
+	label := dotString(v.id)
+	if len(v.about) > 0 {
+		label = `"` + strings.Join(lines, `\n`) + `"`
+	}
+	paint := ""
+	for _, c := range colours {
+		if c.state == v.state {
+			paint = `style=filled, fillcolor="` + c.fill + `", color="` + c.stroke + `"`
+		}
+	}
+	if len(v.parts) == 0 {
+		b.WriteString(indent + v.name + " [label=" + label)
+		if v.end {
+			b.WriteString(", shape=oval")
+		}
+		if paint != "" {
+			b.WriteString(", " + paint)
+		}
+		b.WriteString("];\n")
+		return
+	}
+	b.WriteString(indent + "subgraph cluster_" + v.name + " {\n" + indent + "  label=" + label + ";\n")
+	if paint != "" {
+		b.WriteString(indent + "  " + strings.ReplaceAll(paint, ", ", "; ") + ";\n")
+	}
+	for _, p := range v.parts {
+		p.dot(b, indent+"  ")
+	}
+	for _, l := range v.links {
+		dotEdge(b, indent+"  ", l.from, l.to, l.label)
+	}
+	b.WriteString(indent + "}\n")
+}
+
+// dotEdge writes an edge. Graphviz has none between clusters: it leads between nodes in them, and is cut at their borders.
+func dotEdge(b *strings.Builder, indent string, from, to *vertex, label string) {
+	var words []string
+	if label != "" {
+		words = append(words, "label="+dotString(label))
+	}
+	if len(from.parts) > 0 && from != to {
+		words = append(words, "ltail=cluster_"+from.name)
+	}
+	if len(to.parts) > 0 && from != to {
+		words = append(words, "lhead=cluster_"+to.name)
+	}
+	first, last := to, from
+	for len(first.parts) > 0 {
+		first = first.parts[0]
+	}
+	for len(last.parts) > 0 {
+		last = last.parts[len(last.parts)-1]
+	}
+	b.WriteString(indent + last.name + " -> " + first.name)
+	if len(words) > 0 {
+		b.WriteString(" [" + strings.Join(words, ", ") + "]")
+	}
+	b.WriteString(";\n")
 }
 
 // dotString quotes s. A doubled backslash keeps Graphviz from reading \N or \l
@@ -109,13 +211,72 @@ func dotString(s string) string {
 	return `"` + s + `"`
 }
 
+// Graph answers `flowgen graph`, as compiled programs answer `graph`. It returns the exit code.
+func Graph(stdout, stderr io.Writer, info *flow.Info, args []string) int {
+	s := hostSystem()
+	s.args, s.stdout, s.stderr = args, stdout, stderr
+	return graphCommand(s, info, args)
+}
+
 func graphCommand(s *system, info *flow.Info, args []string) int {
-	format, code, ok := formatOf(s, info, "graph", args, "mermaid", "dot")
+	set := newFlagSet()
+	format := set.String("format", "mermaid", "")
+	run := set.String("run", "", "")
+	dir := set.String("runs", "", "")
+	rest, err := parseFlags(set, args)
 	switch {
-	case !ok:
-		return code
-	case format == "dot":
-		return s.print(DOT(info))
+	case isHelp(err):
+		return s.print(help(info))
+	case err != nil:
+		s.complain(flagMistake([]string{"format", "run", "runs", "help"}, err))
+		return exitUsage
+	case len(rest) > 0:
+		s.complain(mistake{"unexpected argument " + rest[0], "write graph --format mermaid or graph --format dot"})
+		return exitUsage
+	case *format != "mermaid" && *format != "dot":
+		s.complain(mistake{"there is no format " + *format, "write --format mermaid or --format dot"})
+		return exitUsage
+	case *run == "" && *dir != "":
+		s.complain(mistake{"--runs names the folder of --run, which is not given", "write --run latest, or leave --runs out"})
+		return exitUsage
 	}
-	return s.print(Mermaid(info))
+	d := drawingOf(info)
+	if *run != "" {
+		in, code := runOf(s, info, *run, *dir)
+		if in == nil {
+			return code
+		}
+		d.paint(in)
+	}
+	if *format == "dot" {
+		return s.print(d.dot())
+	}
+	return s.print(d.mermaid())
+}
+
+// runOf reads a run of a workflow.
+func runOf(s *system, info *flow.Info, name, dir string) (*inspection, int) {
+	folder, _, wrong := (&keepFlags{dir: dir}).folder(s, info)
+	if wrong == nil && folder == nil {
+		wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
+	}
+	if wrong != nil {
+		s.complain(*wrong)
+		return nil, exitUsage
+	}
+	id, j, err := folder.Named(info.Name, name)
+	switch {
+	case errors.Is(err, runs.ErrNoRun):
+		s.complain(mistake{err.Error(), "inspect without a name lists the runs; --runs names their folder"})
+		return nil, exitUsage
+	case err != nil:
+		s.complain(mistake{err.Error(), ""})
+		return nil, exitFault
+	}
+	in := inspectionOf(id, j)
+	if info.Name != "" && in.Workflow != info.Name {
+		s.complain(mistake{"run " + id + " is one of workflow " + in.Workflow + ", not of " + info.Name, "draw the graph of that workflow"})
+		return nil, exitUsage
+	}
+	return in, exitOK
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -135,11 +136,133 @@ func dropStrings(t *rapid.T, line string) string {
 func TestDOTIsAcceptedByGraphviz(t *testing.T) {
 	dot, err := exec.LookPath("dot")
 	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("Graphviz is not installed")
+		}
 		t.Skip("Graphviz is not installed")
 	}
 	info := &flow.Info{Name: `a"\`, Nodes: []*flow.Node{{ID: `x"]; y [label="`}}, Edges: []flow.Edge{{From: `x"]; y [label="`, To: "end", Label: `\N\"<b>&amp;`}}}
-	cmd := exec.Command(dot, "-Tplain")
-	cmd.Stdin = strings.NewReader(DOT(info))
+	d := drawingOf(nested)
+	d.paint(&inspection{Calls: []inspectedCall{{Key: "pages[0]/get", State: callDone}, {Key: "tries#2/again", State: callWaiting}}})
+	for _, text := range []string{DOT(info), DOT(nested), d.dot()} {
+		cmd := exec.Command(dot, "-Tplain")
+		cmd.Stdin = strings.NewReader(text)
+		if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "Warning") {
+			t.Errorf("%v\n%s\n%s", err, out, text)
+		}
+	}
+}
+
+// nested is a workflow with bodies, an agent and conditions.
+var nested = &flow.Info{
+	Name:  "nested",
+	Nodes: []*flow.Node{{ID: "list"}, {ID: "pages"}, {ID: "get"}, {ID: "sum"}, {ID: "told"}, {ID: "tries"}, {ID: "again"}},
+	Edges: []flow.Edge{{From: "list", To: "pages"}, {From: "pages", To: "told"}, {From: "told", To: "tries", Label: "told > 1"}},
+	Facts: flow.NewFacts(`{"plan": {"parts": [
+  {"kind": "step", "node": "list", "verb": "let"},
+  {"kind": "step", "node": "pages", "verb": "map", "max_items": 5, "parts": [
+    {"kind": "if", "when": "n > \"1\"", "parts": [{"kind": "step", "node": "get", "verb": "tool", "tool": "shop.get@1"}]},
+    {"kind": "parallel", "parts": [{"kind": "step", "node": "sum", "verb": "llm", "model": "openai:m"}, {"kind": "step", "node": "note", "verb": "let"}]}]},
+  {"kind": "if", "when": "pages != null", "parts": [{"kind": "step", "node": "told", "verb": "agent", "model": "a:m", "tools": ["shop.get@1", "shop.put@1"], "catch": [{"code": "TIMEOUT", "to": "end"}]}]},
+  {"kind": "if", "when": "told > 1", "parts": [{"kind": "step", "node": "tries", "verb": "loop", "until": "tries", "parts": [{"kind": "step", "node": "again", "verb": "human"}]}]}
+]}}`),
+}
+
+func TestGraphOfBodies(t *testing.T) {
+	mermaid := `flowchart TD
+  n0["list<br/>let"]
+  subgraph n1["pages<br/>map<br/>at most 5 items"]
+    n4["get<br/>tool shop.get#64;1<br/>if n #62; #34;1#34;"]
+    n5["sum<br/>llm openai:m"]
+    n6["note<br/>let"]
+    n4 --> n5
+    n4 --> n6
+  end
+  n2["told<br/>agent a:m<br/>tools: shop.get#64;1, shop.put#64;1<br/>on TIMEOUT: end<br/>if pages != null"]
+  subgraph n3["tries<br/>loop<br/>until tries"]
+    n7["again<br/>human"]
+  end
+  n0 --> n1
+  n1 --> n2
+  n2 -->|"told #62; 1"| n3
+`
+	if diff := cmp.Diff(mermaid, Mermaid(nested)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	dot := `digraph "nested" {
+  compound=true;
+  node [shape=box];
+  n0 [label="list\nlet"];
+  subgraph cluster_n1 {
+    label="pages\nmap\nat most 5 items";
+    n4 [label="get\ntool shop.get@1\nif n > \"1\""];
+    n5 [label="sum\nllm openai:m"];
+    n6 [label="note\nlet"];
+    n4 -> n5;
+    n4 -> n6;
+  }
+  n2 [label="told\nagent a:m\ntools: shop.get@1, shop.put@1\non TIMEOUT: end\nif pages != null"];
+  subgraph cluster_n3 {
+    label="tries\nloop\nuntil tries";
+    n7 [label="again\nhuman"];
+  }
+  n0 -> n4 [lhead=cluster_n1];
+  n6 -> n2 [ltail=cluster_n1];
+  n2 -> n7 [label="told > 1", lhead=cluster_n3];
+}
+`
+	if diff := cmp.Diff(dot, DOT(nested)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestGraphOfARun(t *testing.T) {
+	d := drawingOf(nested)
+	d.paint(&inspection{Calls: []inspectedCall{
+		{Key: "pages[0]/get", State: callFailed}, {Key: "pages[0]/get", State: callDone}, {Key: "pages[1]/get", State: callInDoubt},
+		{Key: "pages[0]/sum", State: callDone}, {Key: "tries#2/again", State: callWaiting},
+	}})
+	_, classes, _ := strings.Cut(d.mermaid(), "  classDef ")
+	want := `done fill:#d9f2dd,stroke:#2e7d32,color:#000000
+  class n5 done
+  classDef waiting fill:#fff3cd,stroke:#b58900,color:#000000
+  class n3,n7 waiting
+  classDef in_doubt fill:#ffe0cc,stroke:#d84315,color:#000000
+  class n1,n4 in_doubt
+  classDef idle fill:#ffffff,stroke:#bdbdbd,color:#000000
+  class n2 idle
+`
+	if diff := cmp.Diff(want, classes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if dot := d.dot(); !strings.Contains(dot, `    style=filled; fillcolor="#fff3cd"; color="#b58900";`) || !strings.Contains(dot, `n5 [label="sum\nllm openai:m", style=filled, fillcolor="#d9f2dd"`) {
+		t.Errorf("not coloured:\n%s", dot)
+	}
+}
+
+// accepts is a script that hands Mermaid's own parser what stands on standard input.
+const accepts = `
+const { JSDOM } = require(process.env.MERMAID + "/jsdom")
+globalThis.window = new JSDOM("").window
+globalThis.document = window.document
+import(process.env.MERMAID + "/mermaid/dist/mermaid.core.mjs").then(async m => {
+  for (const text of require("fs").readFileSync(0, "utf8").split("\u0000")) await m.default.parse(text)
+}).catch(e => { console.log(e.message); process.exit(1) })
+`
+
+func TestMermaidIsAcceptedByMermaid(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if dir := os.Getenv("MERMAID"); err != nil || dir == "" || dir == "none" {
+		if os.Getenv("CI") != "" && dir != "none" {
+			t.Fatal("Mermaid is not installed: MERMAID names the folder node_modules that it is in")
+		}
+		t.Skip("MERMAID does not name a folder node_modules with mermaid and jsdom")
+	}
+	d := drawingOf(nested)
+	d.paint(&inspection{Calls: []inspectedCall{{Key: "pages[0]/get", State: callDone}, {Key: "tries#2/again", State: callWaiting}}})
+	hostile := &flow.Info{Nodes: []*flow.Node{{ID: `x"]; end`}, {ID: "end"}}, Edges: []flow.Edge{{From: `x"]; end`, To: "end", Label: "`|\"<b>&amp;#"}}}
+	cmd := exec.Command(node, "-e", accepts)
+	cmd.Stdin = strings.NewReader(strings.Join([]string{Mermaid(graphInfo), Mermaid(nested), d.mermaid(), Mermaid(hostile)}, "\x00"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
