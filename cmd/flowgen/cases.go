@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/codegen"
@@ -46,6 +47,24 @@ func (a *app) cases(d *disk, c *compiled) {
 		}
 		c.list = append(c.list, sink.List()...)
 	}
+}
+
+// tested names in the place of files with test cases the workflows that they are about, with which they are checked.
+func tested(d *disk, args []string) []string {
+	var out []string
+	for _, arg := range args {
+		name := path.Clean(filepath.ToSlash(arg))
+		if strings.HasSuffix(name, casesSuffix) {
+			arg = filepath.FromSlash(strings.TrimSuffix(name, casesSuffix) + suffix)
+			if f := parser.ParseCases(d.project(name), name, &diag.Sink{}); f != nil {
+				arg = filepath.FromSlash(f.Workflow.Name)
+			}
+		}
+		if !slices.Contains(out, arg) {
+			out = append(out, arg)
+		}
+	}
+	return out
 }
 
 // stemOf is the name of a workflow's file without what makes it one.

@@ -36,7 +36,7 @@ func (a *app) checkCommand() *cobra.Command {
 			if write == nil && format != "text" {
 				return usage("--format is text, json, github or sarif, not %q", format)
 			}
-			names, found, err := workflows(args)
+			names, found, err := workflows(tested(newDisk(), args))
 			if err != nil {
 				return err
 			}
