@@ -206,6 +206,13 @@ func (g *generator) agentRun(s *check.Step) {
 		case p.Stale():
 			selector = selector.Dot("Stale").Call(quote(p.IR.Name.Name), quote(p.Tool.FullName()))
 		}
+		if p.Default != nil {
+			id := goname.Local(p.IR.Name.Name + "_default")
+			params = append(params, jen.Id(ident(id)).Add(g.goType(f.Type)))
+			pick := jen.Qual(agentPath, "PinOr").Call(append(run[:2:2], jen.Id("all"), selector, jen.Id(ident(id)))...)
+			code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())))
+			continue
+		}
 		pick := jen.Qual(agentPath, "Pin").Types(g.goType(f.Type.Present())).Call(append(run[:2:2], jen.Id("all"), selector)...)
 		code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())))
 	}
@@ -266,6 +273,9 @@ func (b *block) agentCall(s *check.Step) {
 	for _, p := range a.Pins {
 		if p.CallID != nil {
 			args = append(args, b.value(p.CallID))
+		}
+		if p.Default != nil {
+			args = append(args, b.value(p.Default))
 		}
 	}
 	b.handled(s, jen.Id(ident(g.p.Names.Runs[s])).Custom(callForm(fixed), append(args, fixed...)...), nil, nil)

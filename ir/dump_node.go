@@ -263,6 +263,9 @@ func (d *dumper) agent(a *Agent) {
 			call = dumpValue(p.CallID)
 		}
 		d.line("pin", p.Name.Name, "tool", p.Tool.Name, p.Strategy, dumpOpt("call_id", call), "on_missing", p.OnMissing)
+		if p.Default != nil {
+			d.in(func() { d.line("default", dumpValue(p.Default)) })
+		}
 	}
 }
 

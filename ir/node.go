@@ -165,7 +165,8 @@ type Pin struct {
 	Tool      Ident
 	Strategy  string // latest, first_success, by_call_id
 	CallID    Value
-	OnMissing string // null, error, stale_last_success
+	OnMissing string // null, error, stale_last_success, default
+	Default   Value  // of default: in place of what is missing
 }
 
 // Fail ends the run, or the body it stands in, with an error.

@@ -65,6 +65,7 @@ func Values(verb Verb, f func(Value)) {
 			}
 			for _, p := range v.Pins {
 				value(p.CallID)
+				value(p.Default)
 			}
 		},
 		func(v *Human) {

@@ -35,6 +35,8 @@ type Pin struct {
 	IR     *ir.Pin
 	Tool   *ir.Tool
 	CallID *Expected // of by_call_id
+
+	Default *Expected // of on_missing: {default: ...}
 }
 
 // Required reports whether a pin without a call is an error.
@@ -373,9 +375,21 @@ func (c *checker) pin(a *Agent, p *Pin, e *env) *schema.Type {
 	if !listed {
 		c.used[p.Tool] = true
 	}
-	if !listed && !p.Stale() {
+	if !listed && p.Required() {
+		c.report(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q, so that the pin %q fails every run", p.IR.Tool.Name, p.IR.Name.Name),
+			Help: "add the tool to `tools`, or write `on_missing: skip`"})
+	} else if !listed && p.IR.Default != nil {
+		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q, so that the pin %q is always its default", p.IR.Tool.Name, p.IR.Name.Name),
+			Help: "add the tool to `tools`, or remove the pin when nothing reads it"})
+	} else if !listed && !p.Stale() {
 		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q any more, so that the pin %q is always null", p.IR.Tool.Name, p.IR.Name.Name),
 			Help: "add the tool to `tools`, or remove the pin when nothing reads it"})
+	}
+	if p.IR.Default != nil {
+		t := toolOut(p.Tool).Present()
+		p.Default = &Expected{Value: p.IR.Default, Type: t}
+		c.value(p.IR.Default, t, e)
+		return t
 	}
 	return schema.OptOf(toolOut(p.Tool), "the agent may not have called "+p.IR.Tool.Name+", or the call failed")
 }

@@ -317,6 +317,9 @@ func (m *maker) agent(x *text, s *check.Step, v *ir.Agent) {
 	x.line("caps", strconv.FormatInt(s.Agent.Iterations(), 10), strconv.FormatInt(s.Agent.ToolCalls(), 10))
 	for _, p := range s.Agent.Pins {
 		x.line("pin", p.IR.Name.Name, p.IR.Strategy, p.IR.OnMissing, m.tool(p.Tool, false), value(p.IR.CallID))
+		if p.IR.Default != nil {
+			x.line("default", value(p.IR.Default))
+		}
 	}
 }
 

@@ -90,6 +90,12 @@ func (p *parser) oneOf(id ir.Ident, what string, words []string) string {
 	}
 	d := yamlnode.UnknownWord(id.Span, id.Name, what)
 	d.Help = "use " + list(quoted(words), "or")
+	if id.Name == "keep" && (what == "`on_error`" || what == "`on_timeout`") {
+		d.Message = "`keep` has no meaning for " + what + ": nothing is left of what failed, and nobody reads an earlier run"
+		d.Help = "write `skip` for no result, or `{default: value}`"
+		p.say(d)
+		return ""
+	}
 	if near := p.nearest(id.Name, words); near != "" {
 		d.Help, d.Fixes = "replace with `"+near+"`", []diag.Fix{diag.Replace(id.Span, near)}
 	}

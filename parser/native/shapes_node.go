@@ -243,7 +243,7 @@ var (
 			{Name: "tool", Value: ref, Required: true, Doc: "the tool"},
 			{Name: "strategy", Value: word(strategyWords...), Doc: "latest (default), first_success or by_call_id"},
 			{Name: "call_id", Value: value, Doc: "the call, for by_call_id"},
-			{Name: "on_missing", Value: word(missingWords...), Doc: "skip (default): no result; fail; or keep: the last result"},
+			{Name: "on_missing", Value: oneOf(word(missingWords...), shape(shapeOnError)), Doc: "skip (default): no result; fail; keep: the last result; or {default: value}"},
 		},
 	}
 )

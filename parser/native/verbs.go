@@ -260,7 +260,11 @@ func (p *parser) agent(m mapping) ir.Agent {
 		if n := pin.get("call_id"); n != nil {
 			x.CallID = p.value(n)
 		}
-		if n := pin.get("on_missing"); n != nil {
+		if n := pin.get("on_missing"); n != nil && n.Kind == yamlnode.Mapping {
+			if m, _ := p.mapping(n, shapeOnError); m.has("default") {
+				x.OnMissing, x.Default = "default", p.value(m.get("default"))
+			}
+		} else if n != nil {
 			x.OnMissing = missingKinds[p.word(n, "`on_missing`", missingWords...)]
 		}
 		if x.Strategy == "by_call_id" && !pin.has("call_id") {

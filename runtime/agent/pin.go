@@ -62,6 +62,15 @@ func Pin[T any](r *flow.Run, n *flow.Node, out Outputs, s Selector) (*T, error) 
 	return v, nil
 }
 
+// PinOr is Pin with a value for a call that is missing, or has given null (Agent Tools 4.2.1, on_missing: {default: v}).
+func PinOr[T any](r *flow.Run, n *flow.Node, out Outputs, s Selector, missing T) (T, error) {
+	v, err := Pin[T](r, n, out, s)
+	if v == nil {
+		return missing, err
+	}
+	return *v, err
+}
+
 func (s *Selector) find(out *Outputs) *Envelope {
 	var found *Envelope
 	for _, id := range out.ToolOrder {

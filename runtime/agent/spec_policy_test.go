@@ -59,6 +59,14 @@ func TestSpecPins(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("on_missing default", func(t *testing.T) {
+		if got, err := agent.PinOr(start(t), node, out, agent.Latest("not called"), found{Hits: []string{"-"}}); err != nil || len(got.Hits) != 1 || got.Hits[0] != "-" {
+			t.Error(got, err)
+		}
+		if got, err := agent.PinOr(start(t), node, out, agent.FirstSuccess("search"), found{}); err != nil || len(got.Hits) != 2 {
+			t.Error(got, err)
+		}
+	})
 	t.Run("on_missing error", func(t *testing.T) {
 		if _, err := agent.Pin[found](start(t), node, out, agent.Latest("not called").Required()); codeOf(err) != value.ValidationError || !strings.Contains(err.Error(), "on_missing: fail") {
 			t.Error(err)
