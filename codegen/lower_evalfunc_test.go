@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -38,6 +39,14 @@ func lowerFunction(n *expr.Node, args []any) (any, error) {
 		return out, nil
 	case "math.greatest", "math.least":
 		return lowerExtreme(n, args)
+	case "math.round":
+		return math.Round(args[0].(float64)), nil
+	case "math.ceil":
+		return math.Ceil(args[0].(float64)), nil
+	case "math.floor":
+		return math.Floor(args[0].(float64)), nil
+	case "math.trunc":
+		return math.Trunc(args[0].(float64)), nil
 	}
 	if v, err, ok := lowerTimeFunction(n, args); ok {
 		return v, err

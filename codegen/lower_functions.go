@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -24,6 +26,10 @@ func (l *lowerer) builtin(n *expr.Node) lowered {
 		return l.hoist(l.textCall(flowPath, "Replace", n).code, "replaced", schema.StringType)
 	case "math.greatest", "math.least":
 		return l.extreme(n)
+	case "math.round", "math.ceil", "math.floor", "math.trunc":
+		name := strings.TrimPrefix(n.Text, "math.")
+		x := l.to(l.value(n.Kids[0]), schema.FloatType)
+		return lowerPrimary(jen.Qual("math", ident(strings.ToUpper(name[:1])+name[1:])).Call(x.code), schema.FloatType)
 	case "join":
 		return l.joinCall(n)
 	case "substring":

@@ -539,7 +539,9 @@ func (g *lowerGen) float(s lowerScope, depth int) string {
 	if depth <= 0 {
 		return pick(g, g.atom(s, kindIs(schema.Float)), "input.f1", pick(g, "0.1", "1.5", "-2.5", "1e300", "3.0", "-0.0"))
 	}
-	switch g.r.IntN(10) {
+	switch g.r.IntN(11) {
+	case 10:
+		return pick(g, expr.Roundings...) + "(" + g.float(s, depth-1) + ")"
 	case 8:
 		return pick(g, "input.lf.sum()", "[input.f1, "+g.float(s, depth-1)+"].sum()", "input.ts.map(t, t.score).sum()")
 	case 9:

@@ -42,16 +42,22 @@ func init() { // a variable would depend on itself
 		"math.greatest": {false, 1, 100, "math.greatest(xs)", (*checker).extreme},
 		"math.least":    {false, 1, 100, "math.least(xs)", (*checker).extreme},
 	}
+	for _, name := range Roundings {
+		builtins[name] = &builtin{false, 1, 1, name + "(x)", (*checker).rounded}
+	}
 	for name := range Clocks {
 		builtins[name] = &builtin{true, 1, 1, "t." + name + "()", (*checker).clock}
 	}
 }
 
+// Roundings are the functions that make whole numbers of floats, which stay floats.
+var Roundings = []string{"math.round", "math.ceil", "math.floor", "math.trunc"}
+
 // functionNames in the order help lists them.
 var functionNames = []string{
 	"size", "string", "default", "first", "exists", "all", "map", "filter", "contains", "startsWith", "endsWith", "matches",
 	"lowerAscii", "upperAscii", "trim", "replace", "split", "substring", "join", "flatten", "distinct", "sort", "sortBy", "reverse", "slice", "chunk", "sum",
-	"math.greatest", "math.least", "timestamp", "duration", "getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear",
+	"math.greatest", "math.least", "math.round", "math.ceil", "math.floor", "math.trunc", "timestamp", "duration", "getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear",
 	"getHours", "getMinutes", "getSeconds", "getMilliseconds",
 }
 
@@ -250,6 +256,18 @@ func (c *checker) extreme(n *Node) *schema.Type {
 		}
 	}
 	return canonical(n.Kids[0].Type)
+}
+
+func (c *checker) rounded(n *Node) *schema.Type {
+	k := n.Kids[0]
+	if k.Type.Kind != schema.Float {
+		help := ""
+		if k.Type.Kind == schema.Int {
+			help = "an int is whole: leave the function out"
+		}
+		return c.wrong(n, k, "float", help)
+	}
+	return schema.FloatType
 }
 
 // poison is the type of what a problem was reported about.
