@@ -126,6 +126,7 @@ type checker struct {
 
 	tools     map[string][]*ir.Tool // by name without version
 	used      map[*ir.Tool]bool
+	idle      bool // the tool that is being checked is one of an included file, and nothing calls it
 	state     map[string]*ir.State
 	inputType *schema.Type
 	stateType *schema.Type

@@ -258,6 +258,7 @@ func (c *checker) checkTools() {
 	c.checkModels()
 	for _, t := range c.wf.Tools {
 		own := t.File == c.wf.File
+		c.idle = !own && !c.used[t]
 		c.tier(t)
 		if own || c.used[t] {
 			c.toolSpec(t)
@@ -286,6 +287,7 @@ func (c *checker) checkTools() {
 				Help: "add `effects: none`, `reads`, `writes` or `external`"})
 		}
 	}
+	c.idle = false
 }
 
 // commandTool types the templates of a command: they see the tool's input and nothing else.
