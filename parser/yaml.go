@@ -17,6 +17,7 @@ var yamlCodes = map[yamlnode.ProblemKind]diag.Code{
 	yamlnode.UnknownAnchor: diag.YAMLAnchor, yamlnode.AliasCycle: diag.YAMLAnchor,
 	yamlnode.MultipleDocuments: diag.YAMLDocuments,
 	yamlnode.TooLarge:          diag.YAMLLimit, yamlnode.TooDeep: diag.YAMLLimit, yamlnode.TooManyAliases: diag.YAMLLimit,
+	yamlnode.ForeignType: diag.BadType,
 	yamlnode.BadEncoding: diag.YAMLCharacter, yamlnode.ForbiddenCharacter: diag.YAMLCharacter,
 }
 
@@ -40,7 +41,11 @@ func yamlDiagnostic(p yamlnode.Problem) diag.Diagnostic {
 		d.Related = append(d.Related, diag.Related{Span: r, Message: word})
 	}
 	if p.Fix != nil {
-		d.Fixes = []diag.Fix{{Title: "quote the text", Edits: []diag.Edit{{Span: p.Fix.Span, New: p.Fix.New}}}}
+		title := "quote the text"
+		if p.Kind == yamlnode.ForeignType {
+			title = p.Help
+		}
+		d.Fixes = []diag.Fix{{Title: title, Edits: []diag.Edit{{Span: p.Fix.Span, New: p.Fix.New}}}}
 	}
 	return d
 }

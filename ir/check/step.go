@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -267,7 +268,9 @@ func (s *Step) Skips() bool { return s.Node.OnError != nil && s.Node.OnError.Kin
 func (c *checker) condition(v *ir.Expr, e *env, key string) {
 	t := c.expression(v, nil, e)
 	switch t.Kind {
-	case schema.Bool, schema.Invalid:
+	case schema.Invalid:
+	case schema.Bool:
+		c.constant(v, key)
 	case schema.Opt:
 		c.report(diag.Diagnostic{Code: diag.OptionalUse, Span: v.Text.Span, Message: "`" + key + "` needs true or false, and this may be absent: " + t.Why,
 			Help: "test it with `!= null`, or give a default: `default(" + v.Text.Value + ", false)`"})
@@ -275,6 +278,25 @@ func (c *checker) condition(v *ir.Expr, e *env, key string) {
 		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: v.Text.Span, Message: fmt.Sprintf("`%s` needs true or false, and this is %s", key, t),
 			Help: "compare it with something"})
 	}
+}
+
+// constant warns about a condition that reads nothing.
+func (c *checker) constant(v *ir.Expr, key string) {
+	reads := false
+	v.Node.Walk(func(n *expr.Node) bool {
+		reads = reads || n.Op == expr.Name
+		return !reads
+	})
+	if reads || c.wf.Public || key != "when" {
+		return
+	}
+	d := diag.Diagnostic{Code: diag.ConstantCondition, Span: v.Text.Span, Message: "`" + key + "` reads nothing, so it is always the same",
+		Help: "compare a value, as in `input.mode == \"fast\"`, or remove it"}
+	if b, ok := v.Node.Value.(bool); ok && v.Node.Op == expr.Lit {
+		d.Message = fmt.Sprintf("`%s` is always %v", key, b)
+		d.Help = "remove it, or compare a value, as in `input.mode == \"fast\"`"
+	}
+	c.warn(d)
 }
 
 // decisionsAfter types the conditions and switches that fall after s, and proves switches exhaustive.

@@ -31,6 +31,9 @@ func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
 	case *ir.Scalar:
 		if v.Tag == "!!str" {
 			c.secretText(v.Text.Value, v.Source())
+			if c.noDollar(v, want, e) {
+				return schema.InvalidType
+			}
 		}
 		return c.scalar(v, want)
 	case *ir.List:
@@ -39,6 +42,52 @@ func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
 		return c.object(v, want, e)
 	}
 	return schema.InvalidType
+}
+
+// path is what looks like an expression that reads a value.
+var path = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,100}(?:\.[A-Za-z_][A-Za-z0-9_]{0,100}){0,10}$`)
+
+// noDollar looks for text without quotes that reads a value if a `$` stands before it. Where text cannot be, that is the mistake, and
+// it reports so; else a value of text is what is certainly not meant.
+func (c *checker) noDollar(v *ir.Scalar, want *schema.Type, e *env) bool {
+	at, text := v.Text.Span, v.Text.Value
+	if c.wf.Public || e == nil || e.params != nil || e.scope != nil || at.File == nil || at.Text() != text || !path.MatchString(text) {
+		return false
+	}
+	fits := want == nil || want.Present().Kind == schema.String || want.Present().Kind == schema.Any
+	if fits && !strings.Contains(text, ".") || want != nil && want.Present().Kind == schema.Invalid || want != nil && want.Present().Kind == schema.Enum {
+		return false
+	}
+	if !e.reads(text) {
+		return false
+	}
+	if fits {
+		c.warn(diag.Diagnostic{Code: diag.NotExpression, Span: at, Message: "this is the text `" + text + "`, not the value", Help: "write `$" + text + "`, or put the text in quotes"})
+		return false
+	}
+	d := misfit(at, want, "text")
+	d.Help, d.Fixes = "replace with `$"+text+"`", []diag.Fix{diag.Replace(at, "$"+text)}
+	c.report(d)
+	return true
+}
+
+// reads reports whether a path has a value where e stands, or would have one if the node that it reads came before.
+func (e *env) reads(path string) bool {
+	root, field, dot := strings.Cut(path, ".")
+	sym := e.Lookup(root)
+	if sym == nil {
+		return false
+	}
+	if s, ok := sym.Ref.(*Step); ok && sym.Problem != nil && sym.Problem.Code == diag.NotBefore && s != e.step {
+		field, _, _ = strings.Cut(field, ".")
+		t := s.Node.Result
+		return !dot || t == nil || t.Kind != schema.Invalid && t.Present().Field(field) != nil
+	}
+	n, problems := expr.Parse(path)
+	if len(problems) > 0 || sym.Problem != nil || sym.Type.Kind == schema.Invalid {
+		return false
+	}
+	return len(expr.Check(n, e, e.facts(n))) == 0 && n.Type.Kind != schema.Invalid
 }
 
 func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type {

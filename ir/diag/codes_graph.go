@@ -22,6 +22,8 @@ const (
 	SilentHandler  Code = "FG0518"
 	BusyLoop       Code = "FG0519"
 	UselessUndo    Code = "FG0520"
+
+	ConstantCondition Code = "FG0521"
 )
 
 var graphCodes = []Entry{
@@ -122,7 +124,7 @@ edges:
   - draft -> check
   - {from: check, to: draft, when: check.n > 1, max: 3, exhausted: log}
   - {from: check, to: end, when: check.n <= 1}
-output: {n: $log?.n, m: $draft.n}
+output: {n: "$log?.n", m: $draft.n}
 `,
 	},
 	{
@@ -514,6 +516,26 @@ tools:
 nodes:
   quote: {tool: hold, undo: {tool: cancel}}
 output: {usd: $quote.usd}
+`,
+	},
+	{
+		Code:  ConstantCondition,
+		Title: "a condition that reads nothing",
+		Cause: "The `when` of a node or of an edge has the same outcome in every run, because nothing in it changes from one run to another: the node runs always, or never. It is often left over from trying something out, or a name in quotes where its value is meant.",
+		Wrong: `flowgen: 1
+name: report
+tools:
+  mail: {command: [sendmail, ops], out: none, effects: external}
+nodes:
+  told: {when: false, tool: mail}
+`,
+		Right: `flowgen: 1
+name: report
+input: {quiet: bool}
+tools:
+  mail: {command: [sendmail, ops], out: none, effects: external}
+nodes:
+  told: {when: "!input.quiet", tool: mail}
 `,
 	},
 }

@@ -19,14 +19,14 @@ var modelCodes = []Entry{
 name: dates
 models: {fast: {model: "openia:gpt-4o-mini", base_url: "http://localhost:8000/v1"}}
 nodes:
-  date: {llm: fast, prompt: What day is it?}
+  date: {llm: fast, prompt: "What day is it?"}
 output: {date: $date}
 `,
 		Right: `flowgen: 1
 name: dates
 models: {fast: {model: "openai:gpt-4o-mini", base_url: "http://localhost:8000/v1"}}
 nodes:
-  date: {llm: fast, prompt: What day is it?}
+  date: {llm: fast, prompt: "What day is it?"}
 output: {date: $date}
 `,
 	},
@@ -38,7 +38,7 @@ output: {date: $date}
 name: dates
 models: {fast: "openai:gpt-4o-mini"}
 nodes:
-  date: {llm: fast, prompt: What day is it?}
+  date: {llm: fast, prompt: "What day is it?"}
 output: {date: $date}
 `,
 		Right: `flowgen: 1
@@ -46,7 +46,7 @@ name: dates
 secrets: [OPENAI_API_KEY]
 models: {fast: "openai:gpt-4o-mini"}
 nodes:
-  date: {llm: fast, prompt: What day is it?}
+  date: {llm: fast, prompt: "What day is it?"}
 output: {date: $date}
 `,
 	},
@@ -58,7 +58,7 @@ output: {date: $date}
 	{
 		Code:  PinWithoutTool,
 		Title: "a pin of a tool that the agent cannot call",
-		Cause: "A pin keeps its place and its type when its tool is taken away from the agent, so that nothing that reads it breaks; but there is no call that it could show, and it is always null.",
+		Cause: "A pin keeps its place and its type when its tool is taken away from the agent, so that nothing that reads it breaks; but there is no call that it could show, and it is always null. With `on_missing: fail` every run would fail, which is an error.",
 		Wrong: `flowgen: 1
 name: find
 input: {topic: string}
@@ -89,7 +89,7 @@ name: dates
 secrets: [GROQ_API_KEY]
 models: {fast: "groq:llama-3.3-70b-versatile"}
 nodes:
-  date: {llm: fast, prompt: What day is it?}
+  date: {llm: fast, prompt: "What day is it?"}
 output: {date: $date}
 `,
 		Right: `flowgen: 1
@@ -97,7 +97,7 @@ name: dates
 secrets: [GROQ_API_KEY]
 models: {fast: {model: "groq:llama-3.3-70b-versatile", max_tokens: 100}}
 nodes:
-  date: {llm: fast, prompt: What day is it?}
+  date: {llm: fast, prompt: "What day is it?"}
 output: {date: $date}
 `,
 	},

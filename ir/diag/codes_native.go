@@ -316,7 +316,7 @@ nodes:
 	{
 		Code:  NotExpression,
 		Title: "text where an expression is asked for",
-		Cause: "A map goes through the value of an expression, or through a list that is written out. An expression starts with a dollar.",
+		Cause: "A map goes through the value of an expression, or through a list that is written out. An expression starts with a dollar. Elsewhere text is text; that of a path without quotes that has a value, such as `input.name`, is a warning: write `$input.name`, or quote the text.",
 		Wrong: `flowgen: 1
 name: greet
 input: {names: list<string>}

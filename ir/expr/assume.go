@@ -1,6 +1,11 @@
 package expr
 
-import "github.com/flowgen-dev/flowgen/ir/schema"
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+)
 
 // An Env may know more where a condition has come out in a certain way: what hangs on the same condition then ran, or did not.
 type assumer interface {
@@ -108,4 +113,30 @@ func NullTest(cond *Node) (x *Node, name *Symbol, only bool) {
 		return x, nil, false
 	}
 	return x, root.Sym, root.Sym != nil && absentNode(x) == root.Sym
+}
+
+// absentInside reports whether typing the first argument of `default`, whose problems begin at before, has found a value inside it that
+// may be absent. What calls a method of that value needs the default there.
+func (c *checker) absentInside(x, v *Node, before int) bool {
+	found := false
+	for i := range c.probs[before:] {
+		p := &c.probs[before+i]
+		if p.Code != diag.OptionalUse {
+			continue
+		}
+		found = true
+		recv := x
+		for len(recv.Kids) > 0 && recv.Lo == p.Lo && recv.Hi != p.Hi {
+			recv = recv.Kids[0]
+		}
+		if rest, ok := strings.CutPrefix(x.String(), recv.String()+"."); ok && recv.Lo == p.Lo && recv.Hi == p.Hi && v.Op == ListLit && len(v.Kids) == 0 {
+			p.Help = "give the value the default: `default(" + recv.String() + ", [])." + rest + "`"
+		}
+	}
+	return found
+}
+
+// neverAbsent reports that x has a value always, where lo to hi asks whether it has.
+func (c *checker) neverAbsent(x *Node, lo, hi int, help string) *Problem {
+	return c.report(diag.NeverAbsent, lo, hi, help, "%s is never absent", x)
 }

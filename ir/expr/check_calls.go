@@ -95,11 +95,6 @@ func (c *checker) misspeltMember(n, recv *Node, sym *Symbol) (*schema.Type, bool
 	return schema.InvalidType, true
 }
 
-// neverAbsent reports that x has a value always, where lo to hi asks whether it has.
-func (c *checker) neverAbsent(x *Node, lo, hi int, help string) *Problem {
-	return c.report(diag.NeverAbsent, lo, hi, help, "%s is never absent", x)
-}
-
 // noFields reports that the receiver of n is of a type without fields.
 func (c *checker) noFields(n *Node, t *schema.Type, help string) *Problem {
 	return c.report(diag.UnknownField, n.NameLo, n.NameHi, help, "%s is %s and has no fields", n.Kids[0], brief(t))
@@ -241,6 +236,7 @@ var foreignFuncs = map[string]string{
 	"unique": "distinct", "uniq": "distinct", "sorted": "sort", "sort_by": "sortBy", "sortOn": "sortBy", "orderBy": "sortBy", "reversed": "reverse", "batch": "chunk", "chunks": "chunk",
 	"date": "timestamp", "parseDuration": "duration", "substr": "substring", "getYear": "getFullYear", "year": "getFullYear", "getDay": "getDayOfWeek",
 	"max": "math.greatest", "min": "math.least", "math.max": "math.greatest", "math.min": "math.least",
+	"round": "math.round", "ceil": "math.ceil", "floor": "math.floor", "trunc": "math.trunc", "math.ceiling": "math.ceil",
 }
 
 func (c *checker) call(n *Node, facts Facts, want *schema.Type) *schema.Type {
@@ -390,7 +386,9 @@ func (c *checker) lenient(n *Node, facts Facts, want *schema.Type) {
 
 func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	x, v := n.Kids[0], n.Kids[1]
+	before := len(c.probs)
 	c.lenient(x, facts, want)
+	absent := c.absentInside(x, v, before)
 	if want == nil {
 		want = canonical(x.Type.Present())
 	}
@@ -399,6 +397,8 @@ func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.T
 	case x.Stored.Kind == schema.Null || isNull(v):
 		c.report(diag.Arguments, n.NameLo, n.NameHi, "", "null is no value for `default`")
 		return schema.InvalidType
+	case absent:
+		return x.Type
 	case x.Stored.Kind != schema.Opt && x.Stored.Kind != schema.Invalid:
 		c.neverAbsent(x, n.NameLo, n.NameHi, "remove the default")
 		return x.Type

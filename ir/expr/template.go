@@ -81,6 +81,8 @@ func parseSegment(l *lexer, lo int) (Segment, []Problem) {
 			return seg, l.probs[:1]
 		}
 		return one(lo, lo+2, "this `{{` is not closed", "close it with `}}`; two braces as text are written `{{ \"{{\" }}`")
+	case nextBraces(l.toks):
+		return one(lo, lo+2, "this `{{` is not closed", "close it with `}}` before the next one")
 	case last.hi-lo > maxLength:
 		seg.Expr, _ = tooLarge(l.src, lo, last.hi, "")
 		return seg, []Problem{{Code: diag.ExprSize, Lo: lo, Hi: last.hi, Message: tooLong, Help: "close it earlier, or compute parts of it in let nodes"}}
@@ -98,6 +100,16 @@ func parseSegment(l *lexer, lo int) (Segment, []Problem) {
 	p.end()
 	seg.Expr, p.probs = p.finish(n)
 	return seg, p.probs
+}
+
+// nextBraces reports whether another `{{` stands before the `}}` that ends tokens. No expression has two braces in a row.
+func nextBraces(toks []token) bool {
+	for i := 1; i < len(toks); i++ {
+		if toks[i].kind != tokString && toks[i].text == "{{" || toks[i-1].op("{") && toks[i].op("{") && toks[i-1].hi == toks[i].lo {
+			return true
+		}
+	}
+	return false
 }
 
 // filter parses `| name` and `| join("x")`.

@@ -4,6 +4,8 @@
 package native
 
 import (
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -63,6 +65,7 @@ type parser struct {
 	agentNodes []pendingAgents
 	prompts    map[string]bool // prompt files that were read before
 	scripts    map[*source.File]*ir.ModelScript
+	cut        source.Span // what YAML has cut: its rest looks like keys, and is reported with its beginning
 }
 
 // pendingTools are the tools of one file; they are read when all types are known.
@@ -178,6 +181,9 @@ func (p *parser) each(n *yamlnode.Node, what string, rule naming, f func(id ir.I
 	}
 	seen := map[string]bool{}
 	for _, e := range n.Entries {
+		if p.isCut(e.Key) {
+			continue
+		}
 		id, ok := p.name(e.Key, rule)
 		if !ok || seen[id.Name] {
 			continue // duplicate keys are reported with the YAML
@@ -185,6 +191,23 @@ func (p *parser) each(n *yamlnode.Node, what string, rule naming, f func(id ir.I
 		seen[id.Name] = true
 		f(id, e.Value)
 	}
+}
+
+// cutBy notes what YAML has cut a value from, so that the keys that it makes of the rest are known as such.
+func (p *parser) cutBy(v *yamlnode.Node) {
+	if !isScalar(v) {
+		return
+	}
+	if text := v.Text.Value; v.Style == yamlnode.DoubleQuoted && strings.Count(text, "{{") > strings.Count(text, "}}") {
+		p.quoteInside(v.Text)
+	} else if v.Style == yamlnode.Plain && strings.HasPrefix(text, "enum") {
+		p.cutEnum(v.Text, 0)
+	}
+}
+
+// isCut reports whether a key is the rest of something that YAML has cut.
+func (p *parser) isCut(key *yamlnode.Node) bool {
+	return key.Span.File == p.cut.File && key.Span.Lo >= p.cut.Lo && key.Span.Lo < p.cut.Hi
 }
 
 // declare files a name of one sort and reports a second use.

@@ -141,9 +141,10 @@ func (p *parser) missingKeys(m mapping, except string) {
 func (p *parser) readKeys(m *mapping, unknown func(key *yamlnode.Node) bool) {
 	for _, e := range m.node.Entries {
 		name, ok := p.keyName(e.Key)
-		if !ok {
+		if !ok || p.isCut(e.Key) {
 			continue
 		}
+		p.cutBy(e.Value)
 		if m.shape.key(name) == nil {
 			if unknown != nil && unknown(e.Key) {
 				continue
@@ -176,6 +177,13 @@ func (p *parser) unknownKey(m *mapping, key *yamlnode.Node, name string) string 
 		return ""
 	}
 	d := yamlnode.UnknownKey(key.Span, name, m.shape.What)
+	if word, _, bracket := strings.Cut(name, "{"); bracket && slices.Contains(m.shape.names(), strings.TrimSpace(word)) {
+		m.astray = true
+		word = strings.TrimSpace(word)
+		d.Message, d.Help = "a `:` is missing after `"+word+"`", "write `"+word+": {`"
+		p.say(d)
+		return ""
+	}
 	if help, ok := m.shape.Instead[name]; ok {
 		m.astray = true
 		p.wrongKey(key.Span, name, m.shape.What, help)

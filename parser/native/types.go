@@ -129,6 +129,8 @@ func (p *parser) typeOf(n *yamlnode.Node) *schema.Type {
 	switch {
 	case n == nil:
 		return schema.InvalidType
+	case n.Kind == yamlnode.Mapping && len(n.Entries) == 1 && p.listedEnum(n, n.Get("enum")):
+		return schema.InvalidType
 	case n.Kind == yamlnode.Mapping:
 		return &schema.Type{Kind: schema.Struct, Fields: p.fields(n, "fields", fieldID)}
 	case n.Kind == yamlnode.Scalar:
@@ -138,12 +140,38 @@ func (p *parser) typeOf(n *yamlnode.Node) *schema.Type {
 			return schema.ListOf(elem)
 		}
 		return schema.InvalidType
+	case n.Kind == yamlnode.Sequence && p.listedEnum(n, n):
+		return schema.InvalidType
 	case n.Kind == yamlnode.Sequence:
 		p.report(diag.WrongShape, headSpan(n), "write `[string]`, or `[{path: string, line: int}]`", "a list type has one type, that of its items, not %d", len(n.Items))
 		return schema.InvalidType
 	}
 	p.wrongShape(n, "a type is text, a mapping of fields, or a list with one type", "")
 	return schema.InvalidType
+}
+
+// listedEnum reports the words of an enum that are written as a list, at n.
+func (p *parser) listedEnum(n, list *yamlnode.Node) bool {
+	if list == nil || list.Kind != yamlnode.Sequence || len(list.Items) < 2 {
+		return false
+	}
+	var words []string
+	for _, x := range list.Items {
+		if x.Kind != yamlnode.Scalar {
+			return false
+		}
+		words = append(words, x.Text.Value)
+	}
+	spelling := yamlnode.EnumOf(words)
+	if spelling == "" || p.typed(words) {
+		return false
+	}
+	d := diag.Diagnostic{Code: diag.WrongShape, Span: headSpan(n), Message: "one of several words is no list", Help: "write `" + spelling + "`"}
+	if n.Style == yamlnode.Flow {
+		d.Span, d.Help, d.Fixes = n.Span, "replace with `"+spelling+"`", []diag.Fix{diag.Replace(n.Span, spelling)}
+	}
+	p.say(d)
+	return true
 }
 
 // fields reads the fields of a struct; key is where they stand.

@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
 const (
@@ -128,6 +129,14 @@ func (r *typeReader) read(depth int) *schema.Type {
 	if w == "go" && r.i < len(r.t.Value) && r.t.Value[r.i] == ':' {
 		return r.goType()
 	}
+	if w == "enum" || w == "Enum" {
+		if n, spelling := yamlnode.EnumSpelling(r.t.Value[lo:]); n > 0 {
+			return r.otherEnum(r.t.At(lo, lo+n), spelling)
+		}
+		if at, spelling := r.p.cutEnum(r.t, lo); spelling != "" {
+			return r.otherEnum(at, spelling)
+		}
+	}
 	if r.peek() == '[' && !strings.HasPrefix(r.t.Value[r.i:], "[]") {
 		return r.squareBrackets(w)
 	}
@@ -138,6 +147,29 @@ func (r *typeReader) read(depth int) *schema.Type {
 		return r.fail(lo, hi, "write `"+w+"<"+parameterOf(w)+">`", "`"+w+"` needs a parameter")
 	}
 	return r.name(w, lo, hi)
+}
+
+// otherEnum reports an enum with other brackets or separators.
+func (r *typeReader) otherEnum(at source.Span, spelling string) *schema.Type {
+	r.p.replace(diag.BadType, at, spelling, yamlnode.EnumMistake)
+	r.failed = true
+	return schema.InvalidType
+}
+
+// cutEnum finds the rest of an enum that a comma ends in flow style, where YAML takes its other words for keys.
+func (p *parser) cutEnum(t source.Text, lo int) (source.Span, string) {
+	at := t.Span
+	if at.File == nil || at.Text() != t.Value {
+		return at, ""
+	}
+	at.Lo += lo
+	n, spelling := yamlnode.EnumSpelling(at.File.Text[at.Lo:yamlnode.EndOfLine(at.File.Text, at.Lo)])
+	if spelling == "" {
+		return at, ""
+	}
+	at.Hi = at.Lo + n
+	p.cut = at
+	return at, spelling
 }
 
 func parameterOf(w string) string {
@@ -182,6 +214,11 @@ func (r *typeReader) name(w string, lo, hi int) *schema.Type {
 		return t
 	}
 	at := r.t.At(lo, hi)
+	if words := strings.Split(r.t.Value, "|"); lo == 0 && len(words) > 1 && !strings.ContainsAny(r.t.Value, "<>[]") {
+		if spelling := yamlnode.EnumOf(words); spelling != "" && !r.p.typed(words) {
+			return r.otherEnum(r.t.At(0, len(r.t.Value)), spelling)
+		}
+	}
 	known := slices.Concat(sortedKeys(r.p.decls), sortedKeys(builtin), r.p.words)
 	if to := foreign[w]; slices.Contains(generic, to) {
 		r.undefined(w, at, "", "write `"+to+"<"+anyParameter(to)+">`")
@@ -195,6 +232,13 @@ func (r *typeReader) name(w string, lo, hi int) *schema.Type {
 		r.undefined(w, at, "", "declare it under `types:`, or use one of "+list(quoted(sortedKeys(builtin)), "and"))
 	}
 	return schema.InvalidType
+}
+
+// typed reports whether one of some words is the name of a type, here or elsewhere.
+func (p *parser) typed(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return p.decls[w] != nil || builtin[w] != nil || foreign[w] != "" || w == "null" || w == "None"
+	})
 }
 
 // undefined reports the name of no type, and the one that is meant; "" is none, then help says what to do.

@@ -55,7 +55,7 @@ func (p *parser) entries(n *yamlnode.Node, rule naming) []*ir.Entry {
 	seen := map[string]bool{}
 	for _, e := range n.Entries {
 		name, ok := p.keyName(e.Key)
-		if !ok || seen[name] {
+		if !ok || seen[name] || p.isCut(e.Key) {
 			continue
 		}
 		seen[name] = true
@@ -118,11 +118,34 @@ func (p *parser) exprProblems(t source.Text, problems []expr.Problem) {
 	for _, x := range problems {
 		at := t.At(x.Lo, x.Hi)
 		d := diag.Diagnostic{Code: x.Code, Span: at, Message: x.Message, Help: x.Help, Related: x.Related}
+		if quote, ok := p.quoteInside(t); ok && x.Code == diag.TemplateSyntax {
+			d.Span, d.Message, d.Help = quote, "this quote ends the text inside `{{ }}`", "write strings inside with single quotes"
+		}
 		if x.Replace != nil && !t.Opaque {
 			d.Fixes = []diag.Fix{diag.ReplaceIn(t, at, *x.Replace)}
 		}
 		p.say(d)
 	}
+}
+
+// quoteInside finds the quote that ends a text inside `{{ }}`, and was meant for a string there: what YAML makes of the rest of the
+// line is no mistake of its own.
+func (p *parser) quoteInside(t source.Text) (quote source.Span, ok bool) {
+	at := t.Span
+	inside := strings.TrimRight(t.Value, " ")
+	if strings.Count(inside, "{{") <= strings.Count(inside, "}}") || !strings.ContainsAny(inside[len(inside)-1:], "(,=+[:?") {
+		return at, false
+	}
+	if at.File == nil || at.Hi-at.Lo < 2 || at.Text()[0] != '"' || at.File.Text[at.Hi-1] != '"' || strings.Contains(at.Text(), "\n") {
+		return at, false
+	}
+	rest := at.File.Text[at.Hi:yamlnode.EndOfLine(at.File.Text, at.Hi)]
+	end := strings.Index(rest, "}}")
+	if end < 0 || !strings.Contains(rest[end:], "\"") || !strings.Contains(rest[:end], "\"") {
+		return at, false
+	}
+	p.cut = source.Span{File: at.File, Lo: at.Hi, Hi: at.Hi + end + 2}
+	return source.Span{File: at.File, Lo: at.Hi - 1, Hi: at.Hi}, true
 }
 
 // textOnly reads a scalar where text is asked for that may hold {{ }}. An expression is not text.

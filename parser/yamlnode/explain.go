@@ -32,7 +32,7 @@ func (p *parser) explain(err error) Problem {
 		f.start = p.offset(le.ContextMark)
 	}
 	for _, try := range []func(fault) *Problem{
-		p.depthFault, p.tabFault, p.templateFault, p.colonFault, p.keyFault, p.characterFault, p.quotedFault, p.flowFault,
+		p.depthFault, p.tabFault, p.openQuote, p.bracketFault, p.templateFault, p.colonFault, p.keyFault, p.characterFault, p.quotedFault, p.flowFault,
 		p.blockFault, p.anchorFault,
 	} {
 		if pr := try(f); pr != nil {
@@ -312,8 +312,7 @@ func (p *parser) quotedFault(f fault) *Problem {
 	case f.context == "while scanning a quoted scalar" && f.start >= 0:
 		switch {
 		case strings.HasPrefix(f.message, "found unexpected"):
-			return &Problem{Kind: Syntax, Span: p.char(f.start), Message: "this quote is never closed",
-				Help: "add the closing quote; inside '…' a quote is written twice, inside \"…\" as \\\""}
+			return p.neverClosed(f.start)
 		case f.message == "found unknown escape character":
 			e := p.span(f.at, p.char(f.at+1).Hi)
 			return &Problem{Kind: Syntax, Span: e, Message: "unknown escape `" + shorten(e.Text()) + "` in double quotes",
@@ -323,7 +322,8 @@ func (p *parser) quotedFault(f fault) *Problem {
 			return &Problem{Kind: Syntax, Span: p.span(lo, f.at), Message: "this is no escape of a character",
 				Help: `write \x, \u or \U with 2, 4 or 8 hexadecimal digits; characters above U+FFFF need \U`}
 		}
-	case f.message == "did not find expected key" && p.afterQuote(f.at):
+	case f.message == "did not find expected key" && p.afterQuote(f.at),
+		strings.HasPrefix(f.context, "while parsing a flow") && p.atQuote(f.at):
 		return &Problem{Kind: Syntax, Span: p.lineText(f.at), Message: "text after the closing quote",
 			Help: "put the whole text in quotes; inside '…' a quote is written twice, inside \"…\" as \\\""}
 	}
@@ -339,6 +339,11 @@ func (p *parser) afterQuote(at int) bool {
 	return i > 0 && (p.src[i-1] == '"' || p.src[i-1] == '\'')
 }
 
+// atQuote reports whether text begins at the offset right behind a closing quote.
+func (p *parser) atQuote(at int) bool {
+	return at > 0 && at < len(p.src) && p.afterQuote(at) && strings.IndexByte(" \t\r\n,:]}\"'", p.src[at]) < 0 && strings.IndexByte("\"'", p.src[at-1]) >= 0
+}
+
 // flowFault explains errors inside [ ] and { }.
 func (p *parser) flowFault(f fault) *Problem {
 	if f.start < 0 || !strings.HasPrefix(f.context, "while parsing a flow") {
@@ -348,6 +353,11 @@ func (p *parser) flowFault(f fault) *Problem {
 	line := StartOfLine(p.src, f.at)
 	if pr := p.cutInFlow(f, line); pr != nil {
 		return pr
+	}
+	if at := wordBefore.FindStringIndex(p.src[line:min(f.at, len(p.src))]); at != nil {
+		if pr := p.enumInFlow(line + at[0]); pr != nil {
+			return pr
+		}
 	}
 	want := map[string]string{"{": "`}`", "[": "`]`"}[open.Text()]
 	if want == "" {
@@ -371,6 +381,7 @@ var (
 	structIn   = regexp.MustCompile(`^(?:list|opt|map)<[a-z<]{0,20}\{`)
 	structList = regexp.MustCompile(`^list<(\{[^<>{}]{1,200}\})>`)
 	typeBefore = regexp.MustCompile(`(?:list|opt|map)<[a-z<]{0,20}$`)
+	wordBefore = regexp.MustCompile(`[eE]num ?$`)
 )
 
 // structHelp says how the type is written that text begins with, if that is a struct between `<` and `>`.

@@ -29,13 +29,14 @@ const (
 	AliasCycle                            // an alias inside what it stands for (fatal)
 	BadEncoding                           // not UTF-8 (fatal)
 	ForbiddenCharacter                    // control, line separator or invisible direction character (fatal)
+	ForeignType                           // a type of another language that is no YAML (fatal)
 	LibraryFault                          // the YAML library failed on this file (fatal)
 )
 
 var kindNames = [...]string{
 	"Syntax", "TabIndent", "UnquotedTemplate", "CutText", "UnknownAnchor", "DuplicateKey", "NonScalarKey", "MergeKey",
 	"UnknownTag", "MultipleDocuments", "Empty", "TooLarge", "TooDeep", "TooManyAliases", "AliasCycle", "BadEncoding",
-	"ForbiddenCharacter", "LibraryFault",
+	"ForbiddenCharacter", "ForeignType", "LibraryFault",
 }
 
 func (k ProblemKind) String() string { return kindNames[k] }
