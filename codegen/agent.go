@@ -71,6 +71,9 @@ func (g *generator) agent(s *check.Step) jen.Code {
 	if len(tools) > 0 {
 		fields = append(fields, field("MaxToolCalls", agentBound(a.ToolCalls())))
 	}
+	if a.PerCall != nil {
+		fields = append(fields, field("ToolTimeout", durationCode(a.PerCall.Value)))
+	}
 	if p := agentPolicy(a.Policy, a.Approve); p != nil {
 		fields = append(fields, field("Policy", p))
 	}
@@ -155,7 +158,9 @@ func agentPolicy(p *ir.Policy, approve []ir.Effects) jen.Code {
 func effectsList(list []ir.Effects) jen.Code {
 	var effects []jen.Code
 	for _, e := range list {
-		effects = append(effects, effectsName(e))
+		if e != ir.EffectsAsks { // no tool has it
+			effects = append(effects, effectsName(e))
+		}
 	}
 	return jen.Index().Qual(flowPath, "Effects").Values(effects...)
 }

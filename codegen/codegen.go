@@ -38,6 +38,7 @@ type Options struct {
 const (
 	runtimePath = "github.com/flowgen-dev/flowgen/runtime"
 	flowPath    = runtimePath + "/flow"
+	toolPath    = runtimePath + "/tool"
 	celPath     = runtimePath + "/cel"
 	valuePath   = runtimePath + "/value"
 	execPath    = runtimePath + "/exectool"

@@ -56,6 +56,13 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 	if _, ok := t.Binding.(*ir.StarlarkTool); ok && t.MaxOutput > 0 { // the others bound what they read
 		option("MaxOutput", jen.Lit(int(t.MaxOutput)))
 	}
+	if t.Timeout != nil {
+		d := jen.Code(jen.Lit(0))
+		if t.Timeout.Value > 0 {
+			d = durationCode(t.Timeout.Value)
+		}
+		out = append(out, jen.Qual(toolPath, "Timeout").Call(d))
+	}
 	switch g.p.Sandbox[t] {
 	case check.Process:
 		out = append(out, jen.Qual(sandboxPath, "Process").Call(sandboxReads(t)...))
@@ -122,7 +129,7 @@ func (g *generator) policy(p *check.Program) jen.Code {
 			return slices.ContainsFunc(s.Tools(), func(t *ir.Tool) bool { return len(t.Permissions) > 0 })
 		})
 	})
-	if pol.MaxToolCalls == nil && pol.MaxCostUSD == "" && pol.MaxTokens == nil && pol.Grants == nil && tierNames[pol.SandboxMin] == "" && !claims {
+	if pol.MaxToolCalls == nil && pol.MaxCostUSD == "" && pol.MaxTokens == nil && pol.MaxTime == nil && pol.Grants == nil && tierNames[pol.SandboxMin] == "" && !claims {
 		return nil
 	}
 	var fields []jen.Code
@@ -145,6 +152,9 @@ func (g *generator) policy(p *check.Program) jen.Code {
 	}
 	if pol.MaxTokens != nil {
 		add("MaxTokens", wholeNumber(*pol.MaxTokens))
+	}
+	if pol.MaxTime != nil {
+		add("MaxTime", durationCode(pol.MaxTime.Value))
 	}
 	if tier := tierNames[pol.SandboxMin]; tier != "" {
 		add("MinSandbox", jen.Qual(runtimePath, ident(tier)))

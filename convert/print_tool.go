@@ -69,6 +69,9 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	if t.MaxOutput > 0 {
 		add("max_output", doc.Scalar(strconv.FormatInt(t.MaxOutput>>20, 10)+"MiB"))
 	}
+	if t.Timeout != nil {
+		add("timeout", doc.Scalar(doc.Duration(t.Timeout.Value)))
+	}
 	add("permissions", doc.Words(t.Permissions...))
 	word("sandbox", t.Sandbox.Name)
 	return m

@@ -295,6 +295,7 @@ func (d *dumper) tool(t *Tool) {
 		if t.Approve {
 			d.line("approve")
 		}
+		d.line(dumpOpt("timeout", dumpSpan(t.Timeout)))
 		d.line(dumpOpt("state", t.State))
 		d.line(dumpOpt("replay", t.Replay))
 		d.line(dumpOpt("permissions", dumpQuoteAll(t.Permissions)))
@@ -399,6 +400,10 @@ func (d *dumper) policy(p *Policy) {
 			}
 		}
 		d.line(dumpOpt("max_cost_usd", p.MaxCostUSD))
+		d.line(dumpOpt("max_time", dumpSpan(p.MaxTime)))
+		if p.NoModels {
+			d.line("asks deny")
+		}
 		var effects []string
 		for _, e := range p.Effects {
 			effects = append(effects, e.String())

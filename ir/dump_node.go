@@ -256,6 +256,7 @@ func (d *dumper) agent(a *Agent) {
 		asked = append(asked, e.String())
 	}
 	d.line(dumpOpt("approve", strings.Join(asked, " ")))
+	d.line(dumpOpt("tool_timeout", dumpSpan(a.PerCall)))
 	d.policy(a.Policy)
 	for _, p := range a.Pins {
 		call := ""

@@ -136,6 +136,7 @@ type Agent struct {
 	Out      *schema.Type
 	Reask    int
 	Tools    []*AgentTool
+	PerCall  *Duration // of each call of a tool; nil: as the tool says
 	Policy   *Policy
 	Pins     []*Pin
 	Approve  []Effects // of calls that a person is asked for; nil: not written

@@ -18,9 +18,10 @@ type Tool struct {
 	Out         *schema.Type // nil: not declared
 	OutSpan     source.Span  // of its declaration
 	Binding     Binding
-	MaxOutput   int64  // bytes; 0 = default
-	Approve     bool   // a person is asked before each call
-	State       string // "", active, deprecated, blocked
+	MaxOutput   int64     // bytes; 0 = default
+	Approve     bool      // a person is asked before each call
+	Timeout     *Duration // of one attempt; nil: DefaultTimeout, unless the node has one; Value UnboundedTime: none
+	State       string    // "", active, deprecated, blocked
 	Replay      string
 	Permissions []string
 	Sandbox     Ident // the tier asked for; empty: none; "native" when it says that there is none

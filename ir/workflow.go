@@ -179,6 +179,8 @@ const Unbounded = -1
 type Policy struct {
 	MaxIterations, MaxToolCalls, MaxTokens *int64
 	MaxCostUSD                             string
+	MaxTime                                *Duration // of the work of a run; nil: none
+	NoModels                               bool      // asks: deny
 	Effects                                []Effects
 	Grants                                 []string
 	NetAllow                               []string
@@ -216,6 +218,13 @@ type Duration struct {
 	Span  source.Span
 }
 
+const (
+	// DefaultTimeout bounds one attempt of a call for which nothing is written, as at run time.
+	DefaultTimeout = 5 * time.Minute
+	// UnboundedTime is the Value of a Duration that is written as `unbounded`.
+	UnboundedTime time.Duration = -1
+)
+
 // Effects is what calling a tool does to the world.
 type Effects uint8
 
@@ -226,8 +235,9 @@ const (
 	EffectsReads
 	EffectsWrites
 	EffectsExternal
+	EffectsAsks // of models: allowed unless a policy says `asks: deny`. No tool has it
 )
 
 func (e Effects) String() string {
-	return [...]string{"", "none", "reads", "writes", "external"}[e]
+	return [...]string{"", "none", "reads", "writes", "external", "asks"}[e]
 }

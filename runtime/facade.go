@@ -131,7 +131,7 @@ type (
 	//   - A call costs its tool's estimate, reserved before it begins. The estimate comes back when the tool did not run:
 	//     for results from the cache, for a missing secret, for a wait for the rate limit that was cut short. A tool that
 	//     ran and failed has cost what it costs.
-	//   - A call of a model has effects external, and is no call of a tool: it does not count as one, and Tools is not about it.
+	//   - A call of a model is no call of a tool: it does not count as one, and Tools and Effects are not about it. NoModels is.
 	//     Before it begins the most that it can cost and take in tokens is reserved, and afterwards what it did not take comes
 	//     back (Metered). All of it comes back when the provider has refused the call or never got it; none of it when the
 	//     answer was lost or cannot be read, because the provider may have billed it.
@@ -144,7 +144,7 @@ type (
 	//		// Grants are the capabilities that are given: "tools:search", or all with a beginning, "tools:search*". A tool that
 	//		// claims a capability which no grant covers is denied; once there is a policy, nothing is granted by itself.
 	//		Grants []string
-	//		// Effects are the effects that are allowed; nil allows all.
+	//		// Effects are the effects of tools that are allowed; nil allows all.
 	//		Effects []flow.Effects
 	//		// Approve are the effects of calls that a person is asked for first, each with its arguments. Calls of models are not
 	//		// asked for. A call that is refused fails with POLICY_DENIED.
@@ -159,6 +159,10 @@ type (
 	//		MaxCostUSD string
 	//		// MaxTokens is the most tokens that models may take together; 0 is no bound.
 	//		MaxTokens int64
+	//		// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for people does not count. 0 is no bound.
+	//		MaxTime time.Duration
+	//		// NoModels denies asking models, which is allowed otherwise, whatever Effects says.
+	//		NoModels bool
 	//		// MinSandbox is the least isolation for tools that run code of others; Native is none.
 	//		MinSandbox Tier
 	//	}

@@ -14,12 +14,13 @@ import (
 
 // An Agent is what an agent node runs: the agent that it names with what the node says instead.
 type Agent struct {
-	Model  *ir.Model
-	Tools  []Choice // all that the model can call
-	System *Prompt  // nil: none, or the prompt's file has it
-	Prompt *Prompt
-	Pins   []*Pin
-	Policy *ir.Policy // nil: nothing is written
+	Model   *ir.Model
+	Tools   []Choice // all that the model can call
+	System  *Prompt  // nil: none, or the prompt's file has it
+	Prompt  *Prompt
+	Pins    []*Pin
+	Policy  *ir.Policy   // nil: nothing is written
+	PerCall *ir.Duration // of each call of a tool; nil: as the tool says
 
 	Approve []ir.Effects // of calls that a person is asked for
 
@@ -92,7 +93,8 @@ func (c *checker) agent(v *ir.Agent) *Agent {
 		c.undeclared("agent", v.Agent, names)
 	}
 	c.agentTools(a, v)
-	a.Policy, a.Approve = v.Policy, v.Approve
+	a.Policy, a.Approve, a.PerCall = v.Policy, v.Approve, v.PerCall
+	c.longBound(v.PerCall, "`tool_timeout`")
 	if p := c.wf.Policy; p != nil && p.MaxIterations != nil {
 		a.within = *p.MaxIterations
 	}
@@ -227,6 +229,9 @@ func complete(v, decl *ir.Agent) {
 	}
 	if v.Tools == nil {
 		v.Tools = decl.Tools
+	}
+	if v.PerCall == nil {
+		v.PerCall = decl.PerCall
 	}
 	if v.Policy == nil {
 		v.Policy = decl.Policy

@@ -396,11 +396,11 @@ func ModelKey(wf *ir.Workflow, m *ir.Model) string {
 	return p.Key
 }
 
-// modelPolicy holds asking a model to the policy: what it does is external.
+// modelPolicy holds asking a model to the policy: it has the effect asks, which is allowed unless the policy denies it.
 func (c *checker) modelPolicy(m *ir.Model, at source.Span) {
-	if m != nil && !c.allowed(ir.EffectsExternal) {
-		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: at, Message: fmt.Sprintf("asking model %q has effects external, which the policy does not allow", m.Model.Name),
-			Help: "allow it in `policy.effects`", Related: related(c.wf.Policy.Span, "the policy is here")})
+	if m != nil && !c.allowed(ir.EffectsAsks) {
+		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: at, Message: fmt.Sprintf("asking model %q has effects asks, which the policy denies", m.Model.Name),
+			Help: "remove `asks: deny` from the policy, or use a tool", Related: related(c.wf.Policy.Span, "the policy is here")})
 	}
 }
 

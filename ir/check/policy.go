@@ -61,6 +61,9 @@ func (c *checker) toolPolicy(t *ir.Tool, at source.Span) {
 }
 
 func (c *checker) allowed(e ir.Effects) bool {
+	if e == ir.EffectsAsks {
+		return c.wf.Policy == nil || !c.wf.Policy.NoModels
+	}
 	return c.wf.Policy == nil || c.wf.Policy.Effects == nil || slices.Contains(c.wf.Policy.Effects, e)
 }
 
@@ -89,12 +92,12 @@ func (c *checker) flowPolicy(s *Step) {
 				return false
 			}
 			for _, m := range t.Models() {
-				if c.allowed(ir.EffectsExternal) {
+				if c.allowed(ir.EffectsAsks) {
 					continue
 				}
 				c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
-					Message: fmt.Sprintf("workflow %q asks model %q, which has effects external, and the policy does not allow that", p.WF.Name.Name, m.Model.Name),
-					Help:    "allow it in `policy.effects`, or run another workflow",
+					Message: fmt.Sprintf("workflow %q asks model %q, which has effects asks, and the policy denies that", p.WF.Name.Name, m.Model.Name),
+					Help:    "remove `asks: deny` from the policy, or run another workflow",
 					Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the model is asked here")...)})
 				return false
 			}

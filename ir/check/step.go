@@ -192,6 +192,12 @@ func (c *checker) handling(s *Step, e *env) {
 	if n.Timeout != nil && !calls {
 		only("timeout", n.Timeout.Span, "only calls time out: remove it, or put it on the calls inside")
 	}
+	if _, asks := n.Verb.(*ir.Human); calls && !asks {
+		c.longBound(n.Timeout, "`timeout`")
+		if n.Retry != nil {
+			c.longBound(n.Retry.Timeout, "`timeout`")
+		}
+	}
 	if v, ok := n.Verb.(*ir.ToolChoice); !ok || len(s.Tools()) >= len(v.Allow) { // else one of them is unknown, which was said
 		c.doubt(n.InDoubt, n.ID.Name, s.Tools())
 	}

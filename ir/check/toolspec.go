@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -14,6 +15,7 @@ import (
 // toolSpec checks what a tool's declaration says beyond its binding (ToolSpec): the idempotency key, and the examples,
 // which are held to the schemas that calls are held to.
 func (c *checker) toolSpec(t *ir.Tool) {
+	c.longBound(t.Timeout, "`timeout`")
 	if t.IdempotencyKey != nil {
 		c.value(t.IdempotencyKey, schema.StringType, &env{c: c, params: toolIn(t)})
 	}
@@ -43,6 +45,19 @@ func (c *checker) example(t *ir.Tool, x *ir.Example) {
 	}
 	if x.Out != nil && out.Kind != schema.Invalid {
 		c.value(x.Out, out, e)
+	}
+}
+
+// longBound warns of a bound of calls that bounds nothing in practice.
+func (c *checker) longBound(d *ir.Duration, key string) {
+	switch {
+	case d == nil:
+	case d.Value == ir.UnboundedTime:
+		c.warn(diag.Diagnostic{Code: diag.LongBound, Span: d.Span, Message: key + " is unbounded: a call that hangs holds up its run for ever",
+			Help: "write how long a call takes at most, as in `10m`"})
+	case d.Value > time.Hour:
+		c.warn(diag.Diagnostic{Code: diag.LongBound, Span: d.Span, Message: key + " is longer than an hour: a call that hangs holds up its run for " + d.Value.String(),
+			Help: "write how long a call takes at most, as in `10m`; work that takes hours is better started by one call and asked for by others"})
 	}
 }
 

@@ -54,6 +54,43 @@ func (s *Step) Timeout() time.Duration {
 	return 0
 }
 
+// CallTimeout bounds one attempt of a call of t in the step, alone or by an agent; 0 means that nothing does. A person takes the
+// time it takes.
+func (s *Step) CallTimeout(t *ir.Tool) time.Duration {
+	bound := s.AttemptTimeout()
+	if s.Agent != nil {
+		bound = 0 // that of a question to its model
+		if s.Agent.PerCall != nil {
+			bound = s.Agent.PerCall.Value
+		}
+	}
+	if own := t.Timeout; own != nil && own.Value > 0 && (bound == 0 || own.Value < bound) {
+		bound = own.Value
+	}
+	if all := s.Timeout(); all > 0 && (bound == 0 || all < bound) {
+		if s.Agent == nil || bound > 0 || t.Timeout != nil {
+			return all
+		}
+		return min(all, ir.DefaultTimeout)
+	}
+	if made, ok := t.Binding.(*ir.Made); bound == 0 && t.Timeout == nil && (!ok || made.Flow == nil) { // the calls in a workflow have theirs
+		return ir.DefaultTimeout
+	}
+	return bound
+}
+
+// AskTimeout bounds one attempt of a question of the step to its model.
+func (s *Step) AskTimeout() time.Duration {
+	bound, all := s.AttemptTimeout(), s.Timeout()
+	if bound == 0 && (all == 0 || s.Agent != nil) {
+		bound = ir.DefaultTimeout
+	}
+	if all > 0 && (bound == 0 || all < bound) {
+		return all
+	}
+	return bound
+}
+
 // Single reports whether the step makes at most one call with one attempt: then both timeouts are the same.
 func (s *Step) Single() bool {
 	if s.Agent != nil {

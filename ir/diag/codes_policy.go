@@ -11,6 +11,7 @@ const (
 	SecretText    Code = "FG0708"
 	DoubtUnfit    Code = "FG0709"
 	OpenChoice    Code = "FG0710"
+	LongBound     Code = "FG0711"
 )
 
 var policyCodes = []Entry{
@@ -38,7 +39,7 @@ output: {date: $date}
 	{
 		Code:  EffectsDenied,
 		Title: "a tool whose effects the policy does not allow",
-		Cause: "`policy.effects` lists what the nodes of this workflow may do, and this tool does something else. Allow it there, or use another tool.",
+		Cause: "`policy.effects` lists what the nodes of this workflow may do, and this tool does something else. Allow it there, or use another tool. Asking a model has the effect `asks`, which is allowed unless the policy says `asks: deny`.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -207,6 +208,25 @@ tools:
 nodes:
   time: {tool_call: $input.which, allow: [today]}
 output: {success: $time.success}
+`,
+	},
+	{
+		Code:  LongBound,
+		Title: "a timeout that is longer than an hour, or none",
+		Cause: "Every call has a bound, 5 minutes where nothing is written, so that one that hangs does not hold up its run for ever. A timeout of more than an hour, or `unbounded`, gives that away. Questions to people are not meant: they take the time that they take. It is a warning. Write how long the call takes at most.",
+		Wrong: `flowgen: 1
+name: report
+tools:
+  build: {command: [make, report], effects: writes, out: none, timeout: unbounded}
+nodes:
+  built: {tool: build}
+`,
+		Right: `flowgen: 1
+name: report
+tools:
+  build: {command: [make, report], effects: writes, out: none, timeout: 20m}
+nodes:
+  built: {tool: build}
 `,
 	},
 }

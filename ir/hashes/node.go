@@ -313,6 +313,7 @@ func (m *maker) agent(x *text, s *check.Step, v *ir.Agent) {
 	for _, e := range v.Approve {
 		x.line("approve", e.String())
 	}
+	x.duration("tool_timeout", v.PerCall)
 	m.policy(x, v.Policy)
 	x.line("caps", strconv.FormatInt(s.Agent.Iterations(), 10), strconv.FormatInt(s.Agent.ToolCalls(), 10))
 	for _, p := range s.Agent.Pins {
@@ -379,6 +380,8 @@ func (m *maker) policy(x *text, p *ir.Policy) {
 		}
 	}
 	x.line("max_cost_usd", p.MaxCostUSD)
+	x.duration("max_time", p.MaxTime)
+	x.mark("no models", p.NoModels)
 	var effects []string
 	for _, e := range p.Effects {
 		effects = append(effects, e.String())

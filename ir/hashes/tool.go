@@ -25,6 +25,7 @@ func (m *maker) tool(t *ir.Tool, told bool) string {
 	}
 	x.number("max_output", t.MaxOutput)
 	x.mark("approve", t.Approve)
+	x.duration("timeout", t.Timeout)
 	if t.State != "active" {
 		x.line("state", t.State)
 	}

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Version is the version of the JSON form.
@@ -36,6 +37,9 @@ type Manifest struct {
 
 	// Permissions are those that the tools claim: what a policy must grant. Written only when there are any.
 	Permissions []string `json:"permissions,omitempty"`
+	// Timeouts are the bounds of calls that tools say: "build@1 20m0s", "watch@1 unbounded". Others have 5 minutes, or what their node
+	// says. Written likewise.
+	Timeouts []string `json:"timeouts,omitempty"`
 	// Unisolated are the tools that run as processes without a sandbox, with all rights of the user. Written likewise.
 	Unisolated []string `json:"unisolated,omitempty"`
 	// People are the nodes that ask a person. Written likewise.
@@ -56,6 +60,7 @@ type Caps struct {
 	MaxTokens     *int64 `json:"max_total_tokens,omitempty"`
 	MaxCostUSD    string `json:"max_cost_usd,omitempty"` // a decimal
 	Sandbox       string `json:"sandbox,omitempty"`      // the least tier
+	MaxTime       string `json:"max_time,omitempty"`     // of the work of a run: "10m0s"
 }
 
 // JSON is the manifest as one line of JSON: the same bytes for the same manifest.
@@ -110,7 +115,7 @@ func (m *Manifest) Sections() []Section {
 	return []Section{
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
-		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a person", m.People}, {"slots", "slot", m.Slots}, {"unisolated", "tool without a sandbox", m.Unisolated},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a person", m.People}, {"slots", "slot", m.Slots}, {"timeouts", "timeout", m.Timeouts}, {"unisolated", "tool without a sandbox", m.Unisolated},
 		{"asked", "place where a model is asked:", m.Asked},
 	}
 }
@@ -142,6 +147,7 @@ func Compare(old, now *Manifest) (more, less []string) {
 		n.cap(looser(c.was, c.is), c.name, number(c.was), number(c.is))
 	}
 	n.cap(dearer(old.Caps.MaxCostUSD, now.Caps.MaxCostUSD), "max_cost_usd", old.Caps.MaxCostUSD, now.Caps.MaxCostUSD)
+	n.cap(longer(old.Caps.MaxTime, now.Caps.MaxTime), "max_time", old.Caps.MaxTime, now.Caps.MaxTime)
 	n.cap(weaker(old.Caps.Sandbox, now.Caps.Sandbox), "sandbox", old.Caps.Sandbox, now.Caps.Sandbox)
 	n.agents(old.Agents, now.Agents)
 	n.worst(old.AtMost, now.AtMost)
@@ -215,6 +221,21 @@ func dearer(was, is string) int {
 	}
 	c := compareDecimals(is, was)
 	return sign(c > 0, c < 0)
+}
+
+// longer compares durations; none is the longest.
+func longer(was, is string) int {
+	switch {
+	case was == is:
+		return 0
+	case is == "":
+		return 1
+	case was == "":
+		return -1
+	}
+	a, _ := time.ParseDuration(was)
+	b, _ := time.ParseDuration(is)
+	return sign(b > a, b < a)
 }
 
 func compareDecimals(a, b string) int {

@@ -15,13 +15,14 @@ var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
 // Of lists what a workflow and its sub-workflows can touch: of the tools those that steps call.
 func Of(p *check.Program) *Manifest {
-	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}, people: set{}, asked: set{}, slots: set{}}
+	c := &collector{hosts: set{}, networks: set{}, commands: set{}, env: set{}, secrets: set{}, packages: set{}, code: set{}, models: set{}, effects: set{}, grants: set{}, claims: set{}, servers: set{}, unisolated: set{}, people: set{}, asked: set{}, slots: set{}, timeouts: set{}}
 	tools := map[*ir.Tool]bool{}
 	for _, s := range p.Table {
 		for _, t := range s.Tools() {
 			if !tools[t] {
 				tools[t] = true
 				c.tool(t)
+				c.timeout(t)
 				if p.Sandbox[t] == "none" {
 					c.unisolated.add(t.FullName())
 				}
@@ -41,7 +42,7 @@ func Of(p *check.Program) *Manifest {
 				c.reach(m.Reach)
 			}
 			c.secrets.add(p.Names.Keys[m])
-			c.effects.add(ir.EffectsExternal.String())
+			c.effects.add(ir.EffectsAsks.String())
 		}
 		if s.Question != nil || s.AsksFirst() != nil {
 			c.people.add(s.Node.ID.Name)
@@ -63,7 +64,7 @@ func Of(p *check.Program) *Manifest {
 		c.workflow(f.WF)
 	}
 	if pol := p.WF.Policy; pol != nil { // those of sub-workflows only narrow it
-		out.Caps = Caps{MaxIterations: pol.MaxIterations, MaxToolCalls: pol.MaxToolCalls, MaxTokens: pol.MaxTokens, MaxCostUSD: pol.MaxCostUSD, Sandbox: pol.SandboxMin}
+		out.Caps = caps(pol)
 		for _, n := range pol.NetAllow {
 			c.networks.add(n)
 		}
@@ -88,10 +89,33 @@ func Of(p *check.Program) *Manifest {
 	if len(c.asked) > 0 {
 		out.Asked = c.asked.sorted()
 	}
+	if len(c.timeouts) > 0 {
+		out.Timeouts = c.timeouts.sorted()
+	}
 	if len(c.unisolated) > 0 {
 		out.Unisolated = c.unisolated.sorted()
 	}
 	return out
+}
+
+// caps are the bounds that a policy writes.
+func caps(pol *ir.Policy) Caps {
+	out := Caps{MaxIterations: pol.MaxIterations, MaxToolCalls: pol.MaxToolCalls, MaxTokens: pol.MaxTokens, MaxCostUSD: pol.MaxCostUSD, Sandbox: pol.SandboxMin}
+	if pol.MaxTime != nil {
+		out.MaxTime = pol.MaxTime.Value.String()
+	}
+	return out
+}
+
+// timeout takes the bound that a tool says.
+func (c *collector) timeout(t *ir.Tool) {
+	switch d := t.Timeout; {
+	case d == nil:
+	case d.Value > 0:
+		c.timeouts.add(t.FullName() + " " + d.Value.String())
+	default:
+		c.timeouts.add(t.FullName() + " unbounded")
+	}
 }
 
 // told takes the variables of the environment that expressions read, such as those of prompts.
@@ -116,7 +140,7 @@ func asked(m *ir.Model) string {
 }
 
 type collector struct {
-	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated, people, asked, slots set
+	hosts, networks, commands, env, secrets, packages, code, models, effects, grants, claims, servers, unisolated, people, asked, slots, timeouts set
 }
 
 // workflow takes what belongs to a file rather than to a step.

@@ -65,6 +65,7 @@ type Part struct {
 	Sandbox       string   `json:"sandbox,omitempty"`         // of a tool: native (in the program), wasm, process, gvisor, or none for processes without isolation
 	Timeout       string   `json:"timeout,omitempty"`         // of the node with all its attempts
 	PerAttempt    string   `json:"attempt_timeout,omitempty"` // of one attempt; of an agent: of a question to its model
+	PerCall       []string `json:"tool_timeouts,omitempty"`   // of one call of a tool, where the tool or its agent says it: "search@1 10s", "build@1 unbounded"
 	Attempts      int      `json:"attempts,omitempty"`
 	Parallel      int      `json:"parallel,omitempty"`
 	MaxItems      *Bound   `json:"max_items,omitempty"`
@@ -101,11 +102,12 @@ type Follows struct {
 
 // AtMost is the worst case.
 type AtMost struct {
-	Calls     []Calls  `json:"calls"`          // by tool, in order of first use; repeated attempts count
-	Total     Bound    `json:"total"`          // of all tools
-	Time      *string  `json:"time"`           // all calls and waits, as a Go duration; null when nothing bounds it
-	Unbounded []string `json:"unbounded"`      // why calls or time have no bound
-	Cost      *Cost    `json:"cost,omitempty"` // nil: nothing costs
+	Calls     []Calls  `json:"calls"`              // by tool, in order of first use; repeated attempts count
+	Total     Bound    `json:"total"`              // of all tools
+	Time      *string  `json:"time"`               // all calls and waits, as a Go duration; null when nothing bounds it
+	MaxTime   string   `json:"max_time,omitempty"` // of the work of a run, as its policy says: waiting for people does not count
+	Unbounded []string `json:"unbounded"`          // why calls or time have no bound
+	Cost      *Cost    `json:"cost,omitempty"`     // nil: nothing costs
 
 	ModelCalls Bound `json:"-"` // of Total
 	ToolCalls  Bound `json:"-"` // the others; where models and tools exclude each other both can be part of a larger sum than Total
@@ -316,15 +318,47 @@ func agentBound(n int64) Bound {
 	return Bound{N: n}
 }
 
+// perCall lists the bounds of single calls that tools, or the agent that calls them, say.
+func perCall(s *check.Step) []string {
+	var out []string
+	for _, t := range s.Tools() {
+		if t.Timeout == nil && (s.Agent == nil || s.Agent.PerCall == nil) {
+			continue
+		}
+		d := "unbounded"
+		if b := s.CallTimeout(t); b > 0 {
+			d = b.String()
+		}
+		out = append(out, t.FullName()+" "+d)
+	}
+	return out
+}
+
+// effects is the worst that a step does. Asking a model is an effect of its own.
+func effects(s *check.Step) string {
+	worst := ir.EffectsNone
+	for _, t := range s.Tools() {
+		worst = max(worst, check.Effects(t))
+	}
+	if len(s.Models()) == 0 || s.Body != nil || s.Flow != nil {
+		return s.Effects().String()
+	}
+	if worst <= ir.EffectsReads {
+		return ir.EffectsAsks.String()
+	}
+	return worst.String()
+}
+
 func step(s *check.Step) *Part {
 	n := s.Node
-	out := &Part{Kind: "step", Node: n.ID.Name, Verb: ir.Key(n.Verb), Effects: s.Effects().String(), Attempts: attempts(s)}
+	out := &Part{Kind: "step", Node: n.ID.Name, Verb: ir.Key(n.Verb), Effects: effects(s), Attempts: attempts(s)}
 	if t := s.Timeout(); t > 0 {
 		out.Timeout = t.String()
 	}
 	if t := s.AttemptTimeout(); t > 0 {
 		out.PerAttempt = t.String()
 	}
+	out.PerCall = perCall(s)
 	if s.Question != nil {
 		out.Tool = check.HumanTool
 	}

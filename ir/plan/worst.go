@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -96,8 +95,9 @@ func Worst(p *check.Program) AtMost {
 	m := &meter{root: p, flows: map[*check.Program]cost{}, told: map[string]bool{}, capped: capped(p.WF.Policy)}
 	c := m.program(p)
 	out := AtMost{Calls: []Calls{}, Total: c.total, Unbounded: []string{}, Cost: m.costOf(p, c.bill), ModelCalls: c.asks, ToolCalls: c.uses}
-	listed := map[string]bool{}
+	listed, people := map[string]bool{}, false
 	for _, s := range p.Table {
+		people = people || s.Question != nil || s.AsksFirst() != nil
 		if name := check.HumanTool; (s.Question != nil || s.AsksFirst() != nil) && !listed[name] {
 			listed[name] = true
 			out.Calls = append(out.Calls, Calls{name, ir.EffectsReads.String(), c.calls[name]})
@@ -113,11 +113,18 @@ func Worst(p *check.Program) AtMost {
 		for _, model := range s.Models() {
 			if name := model.Model.Name + "@1"; !listed[name] {
 				listed[name] = true
-				out.Calls = append(out.Calls, Calls{name, ir.EffectsExternal.String(), c.calls[name]})
+				out.Calls = append(out.Calls, Calls{name, ir.EffectsAsks.String(), c.calls[name]})
 			}
 		}
 	}
-	if c.time = c.time.plus(c.undo); !c.time.open {
+	c.time = c.time.plus(c.undo)
+	if pol := p.WF.Policy; pol != nil && pol.MaxTime != nil {
+		out.MaxTime = pol.MaxTime.Value.String()
+		if most := pol.MaxTime.Value; !people && (c.time.open || most < c.time.d) {
+			c.time = span{d: most}
+		}
+	}
+	if !c.time.open {
 		out.Time = durationText(c.time.d)
 	}
 	if c.total.Open || c.time.open {
@@ -222,10 +229,6 @@ func (m *meter) rounds(p *check.Plan) cost {
 func (m *meter) perform(s *check.Step) cost {
 	id := s.Node.ID.Name
 	v, _ := s.Node.Verb.(*ir.Perform)
-	timeout := cmp.Or(s.AttemptTimeout(), s.Timeout())
-	if timeout == 0 && (len(s.Tools()) > 0 || len(s.Models()) > 0) {
-		m.because(id + " has no timeout")
-	}
 	c := cost{}
 	for _, u := range s.Uses {
 		n := Bound{N: u.AtMost, Open: u.AtMost == 0}
@@ -239,19 +242,18 @@ func (m *meter) perform(s *check.Step) cost {
 		if n.Open {
 			m.because(why)
 		}
-		time := span{d: timeout, open: timeout == 0}
 		one := cost{}
 		switch of := u.Of.(type) {
 		case *ir.Tool:
 			one = m.tool(of)
-			one.time = time
+			one.time = m.bounded(s, of)
 		case *ir.ToolChoice: // each may be the one
 			for _, x := range s.Pick.Choices {
 				one.worse(m.tool(x.Tool))
+				one.time = one.time.most(m.bounded(s, x.Tool))
 			}
-			one.time = time
 		case *ir.Model:
-			one = cost{calls: map[string]Bound{of.Model.Name + "@1": {N: 1}}, total: Bound{N: 1}, asks: Bound{N: 1}, time: time, bill: m.question(s, of)}
+			one = cost{calls: map[string]Bound{of.Model.Name + "@1": {N: 1}}, total: Bound{N: 1}, asks: Bound{N: 1}, time: span{d: s.AskTimeout()}, bill: m.question(s, of)}
 		case *ir.Workflow:
 			one = m.program(s.Flow)
 		}
@@ -454,7 +456,17 @@ func (m *meter) call(s *check.Step, questions int64) cost {
 		c.asks, c.uses = c.total, Bound{}
 		c.bill = m.question(s, model).times(c.total, "")
 	}
-	if c.time = timed(s, Bound{N: tries}, Bound{N: questions}); c.time.open {
+	one := span{}
+	for _, t := range s.Tools() {
+		one = one.most(m.bounded(s, t))
+	}
+	switch {
+	case s.Question != nil:
+		one = span{d: s.Timeout(), open: s.Timeout() == 0}
+	case len(s.Models()) > 0:
+		one = one.most(span{d: s.AskTimeout()})
+	}
+	if c.time = timed(s, one, Bound{N: tries}, Bound{N: questions}); c.time.open && s.Question != nil {
 		m.because(s.Node.ID.Name + " has no timeout")
 	}
 	if s.Approves() {
@@ -463,10 +475,19 @@ func (m *meter) call(s *check.Step, questions int64) cost {
 	return c
 }
 
-// timed is the time of a node that makes so many calls, with so many attempts each.
-func timed(s *check.Step, tries, calls Bound) span {
-	all, one := s.Timeout(), s.AttemptTimeout()
-	each := span{d: one, open: one == 0}.times(tries).plus(waits(s.Retry())).times(calls)
+// bounded is the bound of one attempt of a call of t.
+func (m *meter) bounded(s *check.Step, t *ir.Tool) span {
+	d := s.CallTimeout(t)
+	if d == 0 {
+		m.because(t.FullName() + " has no timeout")
+	}
+	return span{d: d, open: d == 0}
+}
+
+// timed is the time of a node that makes so many calls, with so many attempts each that take so long.
+func timed(s *check.Step, one span, tries, calls Bound) span {
+	all := s.Timeout()
+	each := one.times(tries).plus(waits(s.Retry())).times(calls)
 	if all > 0 && (each.open || all < each.d) {
 		return span{d: all}
 	}
@@ -501,14 +522,13 @@ func (m *meter) agent(s *check.Step, tries int64) cost {
 	if len(tools) > 0 && uses.Open {
 		m.because(calls)
 	}
-	c.time = timed(s, Bound{N: tries}, turns)
-	switch {
-	case s.Timeout() > 0:
-	case len(tools) > 0:
-		c.time = span{open: true}
-		m.because("the tools of " + id + " have no timeout")
-	case s.AttemptTimeout() == 0:
-		m.because(id + " has no timeout")
+	c.time = timed(s, span{d: s.AskTimeout()}, Bound{N: tries}, turns)
+	if all := s.Timeout(); all == 0 {
+		longest := span{}
+		for _, x := range tools { // those of an answer run at the same time
+			longest = longest.most(m.bounded(s, x.Tool))
+		}
+		c.time = c.time.plus(longest.times(turns))
 	}
 	return c
 }

@@ -273,6 +273,8 @@ func (p *parser) agents(n *yamlnode.Node) {
 var (
 	effectWords  = []string{"none", "reads", "writes", "external"}
 	effectKinds  = ir.EffectWords
+	allowedWords = append(effectWords[:4:4], "asks") // of a policy
+	asksWords    = []string{"allow", "deny"}
 	sandboxWords = append([]string{"none"}, tierWords...) // of a tool
 
 	tierWords = []string{"native", "wasm", "process", "container", "gvisor"}
@@ -306,8 +308,16 @@ func (p *parser) policy(n *yamlnode.Node, shape *Shape) *ir.Policy {
 	if v := m.get("max_cost_usd"); v != nil {
 		out.MaxCostUSD = p.money(v, "`max_cost_usd`")
 	}
+	if v := m.get("asks"); v != nil {
+		out.NoModels = p.word(v, "`asks`", asksWords...) == "deny"
+	}
+	out.MaxTime = p.duration(m.get("max_time"), "`max_time`")
 	for _, e := range p.refs(m.get("effects"), "an effect") {
-		if w := p.oneOf(e, "an effect", effectWords); w != "" {
+		switch w := p.oneOf(e, "an effect", allowedWords); w {
+		case "":
+		case "asks":
+			out.Effects = append(out.Effects, ir.EffectsAsks)
+		default:
 			out.Effects = append(out.Effects, effectKinds[w])
 		}
 	}

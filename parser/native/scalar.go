@@ -214,6 +214,14 @@ func (p *parser) duration(n *yamlnode.Node, what string) *ir.Duration {
 	return nil
 }
 
+// timeout reads a duration or the word unbounded.
+func (p *parser) timeout(n *yamlnode.Node) *ir.Duration {
+	if n != nil && isScalar(n) && n.Text.Value == "unbounded" {
+		return &ir.Duration{Value: ir.UnboundedTime, Span: textSpan(n.Text)}
+	}
+	return p.duration(n, "`timeout`")
+}
+
 // size reads a number of bytes: 2MiB, 500kB, 1024.
 func (p *parser) size(n *yamlnode.Node, what string) int64 {
 	t, ok := p.text(n, what)

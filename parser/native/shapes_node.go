@@ -108,6 +108,7 @@ var agentKeys = []Key{
 	reaskKey,
 	{Name: "tools", Value: oneOf(ref, listOf(oneOf(ref, shape(shapeAgentTool)))), Doc: "the tools it may call"},
 	{Name: "approve", Value: oneOf(word(effectWords...), listOf(word(effectWords...))), Doc: "the effects of calls that a person is asked for first"},
+	{Name: "tool_timeout", Value: duration, Doc: "how long each call of a tool may take; `timeout` bounds the agent as a whole"},
 	{Name: "policy", Value: shape(shapeAgentPolicy), Doc: "what it may do at most"},
 	{Name: "pins", Value: mapOf(shape(shapePin)), Doc: "results of tool calls that stay readable"},
 }

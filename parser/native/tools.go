@@ -145,6 +145,7 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	if v := m.get("approve"); v != nil {
 		t.Approve = p.word(v, "`approve`", "true", "false") == "true"
 	}
+	t.Timeout = p.timeout(m.get("timeout"))
 	if v := m.get("status"); v != nil {
 		t.State = p.word(v, "`status`", toolStates...)
 	}

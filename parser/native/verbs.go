@@ -229,7 +229,8 @@ func (p *parser) answer(m mapping) (out *schema.Type, reask int) {
 func (p *parser) agent(m mapping) ir.Agent {
 	a := ir.Agent{
 		System: p.prompt(m.get("system")), Prompt: p.prompt(m.get("prompt")), With: p.with(m),
-		Tools: p.agentTools(m.get("tools")), Policy: p.policy(m.get("policy"), shapeAgentPolicy), Span: m.node.Span,
+		Tools: p.agentTools(m.get("tools")), PerCall: p.duration(m.get("tool_timeout"), "`tool_timeout`"),
+		Policy: p.policy(m.get("policy"), shapeAgentPolicy), Span: m.node.Span,
 	}
 	if n := m.get("model"); n != nil {
 		a.Model = p.ref(n, "a model")

@@ -45,6 +45,9 @@ type Spec struct {
 	MaxToolCalls  int // the most calls of tools: 0 = DefaultMaxToolCalls, or Unbounded
 	MaxResult     int // bytes of a result that the model is told; 0 = DefaultMaxResult
 
+	// ToolTimeout bounds each call of a tool; 0: as the tool says. The agent as a whole is bounded by its node.
+	ToolTimeout time.Duration
+
 	// Policy is what else holds for what the agent does: effects, cost, tokens. nil: only the run's policies hold.
 	Policy *runtime.Policy
 

@@ -57,7 +57,7 @@ func (w work) run(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (out 
 	w.conv, c.Tools = c, s.told
 	w.nodes = make([]flow.Node, len(s.Tools)+1)
 	for i, t := range s.Tools {
-		w.nodes[i] = flow.Node{ID: t.name, Pos: n.Pos, Index: -1}
+		w.nodes[i] = flow.Node{ID: t.name, Pos: n.Pos, Index: -1, Timeout: s.ToolTimeout}
 	}
 	w.model = &w.nodes[len(s.Tools)]
 	*w.model = flow.Node{ID: "model", Pos: n.Pos, Index: -1, Retry: n.Retry}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
@@ -23,8 +24,9 @@ type runFlags struct {
 	blobs      string   // directory for outputs that are too large
 	texts      []string // arguments that are no flags
 	keep       keepFlags
-	unattended bool // nobody will answer a question
-	proxy      bool // requests are made through the proxy of the environment
+	unattended bool          // nobody will answer a question
+	proxy      bool          // requests are made through the proxy of the environment
+	timeout    time.Duration // of the work of the run; 0: as its policy says
 }
 
 func parseRunFlags(args []string) (*runFlags, error) {
@@ -60,6 +62,12 @@ func (f *runFlags) shared(set *flag.FlagSet) {
 	set.StringVar(&f.blobs, "blobs", "", "")
 	set.StringVar(&f.answers, "answers", "", "")
 	set.BoolVar(&f.unattended, "unattended", false, "")
+	set.Func("timeout", "", func(s string) (err error) {
+		if f.timeout, err = time.ParseDuration(s); err != nil || f.timeout <= 0 {
+			return errors.New("expected a duration such as 90s or 10m")
+		}
+		return nil
+	})
 	set.Func("root", "", setRoot)
 	set.Func("proxy", "", func(s string) error {
 		if f.proxy = s == "environment"; !f.proxy {
@@ -124,7 +132,7 @@ func flagMistake(set []string, err error) mistake {
 }
 
 var (
-	sharedFlagNames = []string{"answers", "blobs", "json-events", "proxy", "quiet", "raw", "root", "runs", "unattended", "help"}
+	sharedFlagNames = []string{"answers", "blobs", "json-events", "proxy", "quiet", "raw", "root", "runs", "timeout", "unattended", "help"}
 	runFlagNames    = append([]string{"input", "input-json", "no-journal", "sync", "version"}, sharedFlagNames...)
 )
 
@@ -139,6 +147,7 @@ const flagHelp = `Flags of run:
   --root DIR            find programs and MCP servers named by a relative path from there; FLOWGEN_ROOT is the default,
                         then the working directory
   --proxy environment   make requests through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name
+  --timeout TIME        how long the run may work, as in 10m: all its parts together, waiting for people does not count
   --json-events         write progress to standard error as JSON Lines
   --quiet               show no progress
   --runs DIR            record the run in this folder; FLOWGEN_RUNS is the default, then .flowgen/runs

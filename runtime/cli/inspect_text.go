@@ -244,6 +244,7 @@ func callNotes(c *inspectedCall) (note, why string) {
 	add(c.Attempt > 1, "attempt "+itoa(c.Attempt))
 	add(c.Cached, "cached")
 	add(c.Truncated, "truncated")
+	add(c.Abandoned, "abandoned: the function did not return")
 	add(c.Denied, "denied")
 	add(c.Sandbox != "", "sandbox "+safe(c.Sandbox))
 	add(c.Tokens > 0, strconv.FormatInt(c.Tokens, 10)+" tokens")

@@ -116,6 +116,7 @@ type inspectedCall struct {
 	End       time.Duration    `json:"end_ns"` // of an open one the same as start_ns
 	Cached    bool             `json:"cached"`
 	Truncated bool             `json:"truncated,omitempty"`
+	Abandoned bool             `json:"abandoned,omitempty"`
 	Denied    bool             `json:"denied,omitempty"` // by the policy: the tool was not called
 	Sandbox   string           `json:"sandbox,omitempty"`
 	Tokens    int64            `json:"tokens"`
@@ -155,7 +156,7 @@ func inspectionOf(id string, j *journal.Journal) *inspection {
 // state tells what became of an attempt.
 func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall {
 	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, State: callDone, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
-		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Denied: r.Denied, Sandbox: r.Sandbox,
+		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Abandoned: r.Abandoned, Denied: r.Denied, Sandbox: r.Sandbox,
 		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Cancelled: r.Cancelled, Node: r.Node}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
 	_, answered := j.Answer(r.Key)

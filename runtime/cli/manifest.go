@@ -19,11 +19,13 @@ type manifest struct {
 		MaxTokens     *int64 `json:"max_total_tokens"`
 		MaxCostUSD    string `json:"max_cost_usd"`
 		Sandbox       string
+		MaxTime       string `json:"max_time"`
 	}
-	Asked  []string
-	Slots  []string
-	Agents []manifestAgent
-	AtMost *struct {
+	Timeouts []string
+	Asked    []string
+	Slots    []string
+	Agents   []manifestAgent
+	AtMost   *struct {
 		ModelCalls *int64  `json:"model_calls"`
 		ToolCalls  *int64  `json:"tool_calls"`
 		CostUSD    *string `json:"cost_usd"`
@@ -99,6 +101,9 @@ func ManifestText(data string) (string, error) {
 	if len(m.Unisolated) > 0 {
 		rows = append(rows, listed("not isolated", m.Unisolated))
 	}
+	if len(m.Timeouts) > 0 {
+		rows = append(rows, listed("timeouts", m.Timeouts))
+	}
 	if len(m.Slots) > 0 {
 		rows = append(rows, listed("slots", m.Slots))
 	}
@@ -113,6 +118,9 @@ func ManifestText(data string) (string, error) {
 	}
 	if m.Caps.MaxCostUSD != "" {
 		caps = append(caps, "$"+m.Caps.MaxCostUSD)
+	}
+	if m.Caps.MaxTime != "" {
+		caps = append(caps, m.Caps.MaxTime+" of work")
 	}
 	if m.Caps.Sandbox != "" {
 		caps = append(caps, "sandbox "+m.Caps.Sandbox)

@@ -21,6 +21,7 @@ type plan struct {
 		}
 		Total     *int64
 		Time      *string
+		MaxTime   string `json:"max_time"`
 		Unbounded []string
 		Cost      *planCost
 	} `json:"at_most"`
@@ -64,6 +65,9 @@ func (p *planPart) timeouts() []string {
 		words = append(words, "timeout "+safe(bound))
 	}
 	add(p.PerAttempt, " each", several || p.Timeout != "")
+	for _, t := range p.PerCall {
+		add(t, "", false)
+	}
 	add(p.Timeout, " in all", several || p.PerAttempt != "")
 	return words
 }
@@ -72,6 +76,7 @@ type planPart struct {
 	Kind, Case, When, Node, Verb, Tool, Model, Flow, Effects, Sandbox, Timeout, Until, Every, For string
 
 	PerAttempt         string   `json:"attempt_timeout"`
+	PerCall            []string `json:"tool_timeouts"`
 	Tools              []string // of a tool_call
 	Fixed, Approve     []string
 	Attempts, Parallel int

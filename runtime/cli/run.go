@@ -108,6 +108,9 @@ func (x *execution) options() (o []runtime.Option, release func(), wrong *mistak
 	if x.tenant != "" {
 		o = append(o, runtime.WithTenant(x.tenant))
 	}
+	if x.f.timeout > 0 {
+		o = append(o, runtime.WithPolicy(&runtime.Policy{Grants: []string{"*"}, MaxTime: x.f.timeout}))
+	}
 	if dir := cmp.Or(x.f.blobs, x.s.env("FLOWGEN_BLOBS")); dir != "" {
 		store, err := blob.Open(dir)
 		if err != nil {

@@ -49,6 +49,9 @@ type Limit struct {
 	Left time.Duration // from now on; 0: as long as it likes
 	Of   time.Duration // as it was in the beginning: of the attempt, or of the node with all its attempts
 
+	written bool  // somebody has written it
+	tool    bool  // it is the tool's
+	run     bool  // it is what the run may take, by its policy
 	node    *Node // whose timeout it is; nil: it bounds one attempt
 	head    *Head
 	because *value.ToolError
@@ -57,25 +60,38 @@ type Limit struct {
 // Limit returns the bound of an attempt of r that ends first.
 func (r *Run) Limit(h *Head) Limit {
 	n, l := h.Node, Limit{head: h}
-	if n.Retry != nil {
-		l.Left, l.Of = n.Retry.Timeout, n.Retry.Timeout
+	least := func(left time.Duration) bool { return left > 0 && (l.Left <= 0 || left <= l.Left) }
+	if n.Retry != nil && least(n.Retry.Timeout) {
+		l = Limit{Left: n.Retry.Timeout, Of: n.Retry.Timeout, written: true, head: h}
+	}
+	if h.bound > 0 && least(h.bound) {
+		l = Limit{Left: h.bound, Of: h.bound, written: true, tool: true, head: h}
+	}
+	if h.bound == 0 && l.Left <= 0 && n.Timeout <= 0 {
+		l.Left, l.Of = DefaultTimeout, DefaultTimeout
 	}
 	b := r.bound
-	if n.Timeout > 0 && (b == nil || b.node != n) && (l.Left <= 0 || n.Timeout <= l.Left) {
-		l.Left, l.Of, l.node = n.Timeout, n.Timeout, n
+	if (b == nil || b.node != n) && least(n.Timeout) {
+		l = Limit{Left: n.Timeout, Of: n.Timeout, written: true, node: n, head: h}
 	}
 	if b != nil {
-		if left := max(b.until.Sub(r.Now()), 1); l.Left <= 0 || left <= l.Left {
-			l.Left, l.Of, l.node, l.because = left, b.node.Timeout, b.node, b.last
+		if left := max(b.until.Sub(r.Now()), 1); least(left) {
+			l = Limit{Left: left, Of: b.node.Timeout, written: true, node: b.node, because: b.last, head: h}
 		}
 	}
-	return l
+	return r.workLimit(h, l)
 }
 
 // Over returns the error of an attempt that took longer.
 func (l Limit) Over() *value.ToolError {
 	h := l.head
 	switch {
+	case l.run:
+		return value.Errorf(value.Timeout, "the run has worked for %v, which is its max_time", l.Of)
+	case l.tool:
+		return value.Errorf(value.Timeout, "no result after %v, which is the timeout of %s", l.Of, h.Tool)
+	case !l.written:
+		return value.Errorf(value.Timeout, "no result after %v, which is the timeout where none is written", l.Of)
 	case l.node == nil:
 		return value.Errorf(value.Timeout, "no result after %v in one attempt", l.Of)
 	case l.node != h.Node:
@@ -99,7 +115,7 @@ func (l Limit) Over() *value.ToolError {
 // refuseLate refuses an attempt that would begin after the end of the bound, unless a record answers it. It is recorded as one that a
 // policy denies, so that a replay stops where the run did.
 func (r *Run) refuseLate(eng Engine, h *Head) bool {
-	if r.bound == nil || r.bound.until.After(r.Now()) {
+	if spent := r.guard.workedOut(r, h.Tool); !spent && (r.bound == nil || r.bound.until.After(r.Now())) {
 		return false
 	}
 	if a, ok := eng.(Answerer); ok && a.Answers(h) {

@@ -15,7 +15,7 @@ import (
 //
 //go:noinline
 func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
-	o := &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1}},
+	o := &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, bound: t.timeout, InDoubt: t.doubt(n), Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1}},
 		tool: t, in: in}
 	eng := r.carrier()
 	begin := r.nodeStart(&o.head)
@@ -50,7 +50,10 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			}
 			began = r.began()
 			at.admitted(r, &o.head)
-			err = o.settle(o, decided, eng.Do(r, o))
+			r.guard.begin(r, o.head.Tool)
+			err = eng.Do(r, o)
+			r.guard.end(r, o.head.Tool)
+			err = o.settle(o, decided, err)
 		}
 		at.ended(r, o, &o.out, err)
 		if err == nil {
@@ -70,7 +73,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			first = time.Time{} // the bound begins with what this process does
 		}
 		// Engines keep the op that they have seen.
-		o = &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, InDoubt: t.doubt(n), Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}},
+		o = &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, bound: t.timeout, InDoubt: t.doubt(n), Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}},
 			tool: t, in: in}
 	}
 }
@@ -88,17 +91,15 @@ func (o *op[In, Out]) Head() *Head { return &o.head }
 // Exec passes the gates behind the engine and runs the tool.
 func (o *op[In, Out]) Exec(ctx context.Context) error { return o.enter(ctx, o, o.tool.passage) }
 
-// An op is the context of its tool, so that telling about the call costs nothing.
-
-func (o *op[In, Out]) Deadline() (time.Time, bool) { return o.ctx.Deadline() }
-func (o *op[In, Out]) Done() <-chan struct{}       { return o.ctx.Done() }
-func (o *op[In, Out]) Err() error                  { return o.ctx.Err() }
-
+// Value is what a context has besides Deadline, Done and Err of a call.
 func (o *op[In, Out]) Value(key any) any {
 	if key == (callKey{}) {
+		if o.abandoned() {
+			return nil
+		}
 		return caller(o)
 	}
-	return o.ctx.Value(key)
+	return o.values().Value(key)
 }
 
 func (o *op[In, Out]) place() (*Run, *toolOptions) { return o.run, &o.tool.toolOptions }
@@ -178,6 +179,9 @@ func (o *op[In, Out]) invoke(ctx context.Context) (err error) {
 		return err
 	} else if instead {
 		return missingFake(o.head.Tool)
+	}
+	if o.apart {
+		return o.invokeApart(ctx)
 	}
 	o.out, err = o.tool.fn(ctx, o.in)
 	return err

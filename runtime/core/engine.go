@@ -86,6 +86,7 @@ type Head struct {
 	Replay     ReplayPolicy
 	Replayed   bool          // answered from a record
 	Cached     bool          // answered from a cache
+	bound      time.Duration // of an attempt, as its tool says; 0: DefaultTimeout, below: none
 	refused    bool          // by the policy, or because of its input; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
 	Since      time.Time     // of a wait that a crash has cut off: when it began
@@ -103,6 +104,7 @@ type Metadata struct {
 	Truncated   bool      // the output is the beginning of a larger one (Agent Tools 5.4)
 	Attachments []Attachment
 	Sandbox     Tier // obtained
+	Abandoned   bool // its function went on after its timeout, and nobody waits for it
 
 	refused *value.ToolError // by the policy
 	paid    bool             // the policy has counted it

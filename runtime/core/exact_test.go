@@ -380,7 +380,7 @@ func TestModelsAreNoTools(t *testing.T) {
 	if te := inner.denies(h, &toolOptions{}); te == nil {
 		t.Error("a tool is not denied")
 	}
-	inner.outer.policy.Effects = []Effects{Reads}
+	inner.outer.policy.NoModels = true
 	if te := inner.denies(h, &toolOptions{meter: 1}); te == nil {
 		t.Error("a model that the policy of the run denies is not denied")
 	}

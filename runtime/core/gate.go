@@ -68,6 +68,7 @@ type call struct {
 	head Head
 	run  *Run
 	ctx  context.Context // the tool's, when it asks for it
+	bounds
 }
 
 // typed is an attempt as the gates use it: what they need of its types.
@@ -207,35 +208,15 @@ func (c *call) paced(ctx context.Context, o typed, rest []gate) error {
 	return c.next(ctx, o, rest)
 }
 
-// timed bounds an attempt by the timeout that ends first, and gives every error a code.
-func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
-	limit := c.run.Limit(&c.head)
-	if own, ok := c.run.eng.(OwnTime); ok && own.OwnTime() {
-		limit.Left = limit.Of // what is left is no time of this clock
-	}
-	if limit.Left <= 0 {
-		if err := c.next(ctx, o, rest); err != nil {
-			return c.run.classify(ctx, err)
-		}
-		return nil
-	}
-	own, cancel := context.WithTimeout(ctx, limit.Left)
-	defer cancel()
-	switch err := c.next(own, o, rest); {
-	case err == nil:
-		return nil
-	case value.ToolErrorOf(err) == nil && own.Err() != nil && ctx.Err() == nil:
-		return limit.Over()
-	default:
-		return c.run.classify(ctx, err)
-	}
-}
-
 // recovered makes an error of a panic. From here on the attempt is the context of its tool.
 func (c *call) recovered(ctx context.Context, o typed, rest []gate) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = value.Errorf(value.Unknown, "panic: %s", value.Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(p)), 1000)).From(c.run.panicOf(p))
+			what := p
+			if pe, ok := p.(*PanicError); ok && c.apart {
+				what = pe.Value
+			}
+			err = value.Errorf(value.Unknown, "panic: %s", value.Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(what)), 1000)).From(c.run.panicOf(p))
 		}
 	}()
 	c.ctx = ctx

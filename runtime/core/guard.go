@@ -19,6 +19,7 @@ type guard struct {
 	budget usage.USD // what may still be spent; unbounded is never touched
 	tokens int64     // the same; counted only under a bound
 	tools  map[string]int64
+	work   *worktime // nil: nothing bounds it
 }
 
 const unbounded usage.USD = math.MaxInt64

@@ -104,7 +104,7 @@ type Answer interface {
 // node's timeout. Its effects are reads, so that a resumed run asks again what had no answer. The error is a *NodeError.
 func Ask[T Answer](r *Run, n *Node, q Question) (T, error) {
 	q.Type = kindOf[T]()
-	return Call(r, n, Bind(HumanTool, Reads, func(ctx context.Context, q Question) (T, error) { return ask[T](ctx, r, n, q) }), q)
+	return Call(r, n, Bind(HumanTool, Reads, func(ctx context.Context, q Question) (T, error) { return ask[T](ctx, r, n, q) }, Timeout(0), Cancellable()), q)
 }
 
 // AskOr is Ask with on_timeout: {default: def}. When nobody answers it returns def; other errors come back.

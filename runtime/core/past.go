@@ -33,7 +33,7 @@ func WithPast(p Past) Option { return func(rt *Runtime) { rt.past = p } }
 func Last[T any](r *Run, n *Node, pin, tool string) (*T, error) {
 	s := r.Scoped()
 	q := LastCall{Workflow: r.state.rt.info.Name, Tenant: r.state.tenant, Node: s.scope.path() + n.ID, Pin: pin, Tool: tool}
-	asked := Bind(LastTool, Reads, func(ctx context.Context, q LastCall) (*T, error) { return last[T](ctx, r.state.rt.past, q) })
+	asked := Bind(LastTool, Reads, func(ctx context.Context, q LastCall) (*T, error) { return last[T](ctx, r.state.rt.past, q) }, Cancellable())
 	return Call(s.open(n, -1, s.scope.current(n)), &Node{ID: pin, Pos: n.Pos, Index: -1}, asked, q)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -23,7 +24,7 @@ import (
 //   - A call costs its tool's estimate, reserved before it begins. The estimate comes back when the tool did not run:
 //     for results from the cache, for a missing secret, for a wait for the rate limit that was cut short. A tool that
 //     ran and failed has cost what it costs.
-//   - A call of a model has effects external, and is no call of a tool: it does not count as one, and Tools is not about it.
+//   - A call of a model is no call of a tool: it does not count as one, and Tools and Effects are not about it. NoModels is.
 //     Before it begins the most that it can cost and take in tokens is reserved, and afterwards what it did not take comes
 //     back (Metered). All of it comes back when the provider has refused the call or never got it; none of it when the
 //     answer was lost or cannot be read, because the provider may have billed it.
@@ -35,7 +36,7 @@ type Policy struct {
 	// Grants are the capabilities that are given: "tools:search", or all with a beginning, "tools:search*". A tool that
 	// claims a capability which no grant covers is denied; once there is a policy, nothing is granted by itself.
 	Grants []string
-	// Effects are the effects that are allowed; nil allows all.
+	// Effects are the effects of tools that are allowed; nil allows all.
 	Effects []Effects
 	// Approve are the effects of calls that a person is asked for first, each with its arguments. Calls of models are not
 	// asked for. A call that is refused fails with POLICY_DENIED.
@@ -50,6 +51,10 @@ type Policy struct {
 	MaxCostUSD string
 	// MaxTokens is the most tokens that models may take together; 0 is no bound.
 	MaxTokens int64
+	// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for people does not count. 0 is no bound.
+	MaxTime time.Duration
+	// NoModels denies asking models, which is allowed otherwise, whatever Effects says.
+	NoModels bool
 	// MinSandbox is the least isolation for tools that run code of others; Native is none.
 	MinSandbox Tier
 }
@@ -76,6 +81,9 @@ func (p *Policy) check() error {
 	if p.MaxToolCalls < 0 {
 		return fmt.Errorf("policy: max_tool_calls is negative")
 	}
+	if p.MaxTime < 0 {
+		return fmt.Errorf("policy: max_time is negative")
+	}
 	for tool, n := range p.MaxPerTool {
 		if n < 0 {
 			return fmt.Errorf("policy: the bound of calls of %s is negative", tool)
@@ -86,7 +94,10 @@ func (p *Policy) check() error {
 
 // denies says why a call is refused whatever has happened before, nil when it is not.
 func (p *Policy) denies(h *Head, o *toolOptions) *value.ToolError {
-	if p.Effects != nil && !slices.Contains(p.Effects, h.Effects) {
+	if p.NoModels && o.meter != nil {
+		return value.Errorf(value.PolicyDenied, "the policy denies asking models, and %s is one", h.Tool)
+	}
+	if p.Effects != nil && o.meter == nil && !slices.Contains(p.Effects, h.Effects) {
 		return value.Errorf(value.PolicyDenied, "tool %s has effects %s, which the policy does not allow", h.Tool, h.Effects)
 	}
 	if name, _ := SplitTool(h.Tool); p.Tools != nil && o.meter == nil && !slices.Contains(p.Tools, h.Tool) && !slices.Contains(p.Tools, name) {

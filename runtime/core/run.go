@@ -152,22 +152,23 @@ func (rt *Runtime) Info() *Info { return rt.info }
 
 // state is what all branches of one run share.
 type state struct {
-	root   *Run
-	rt     *Runtime
-	ctx    context.Context // the run's own context: cancelled only from outside
-	seed   uint64
-	begin  time.Time
-	clock  sync.Once                 // sets begin where no engine has
-	fatal  atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
-	broken error                     // the engine could not start
-	id     string                    // of the run; "": nobody has asked for it
-	naming sync.Once                 // sets id where nothing else has
-	waits  *waits                    // nil: the run cannot stop for people
-	tenant string
-	input  any      // points to the workflow's, when an engine may ask for it
-	output any      // likewise, when the run has succeeded
-	rates  sync.Map // tool -> *rate, for engines with a time of their own
-	warned sync.Map // tools that the run has been warned about
+	root    *Run
+	rt      *Runtime
+	ctx     context.Context // the run's own context: cancelled only from outside
+	seed    uint64
+	begin   time.Time
+	clock   sync.Once                 // sets begin where no engine has
+	fatal   atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
+	broken  error                     // the engine could not start
+	id      string                    // of the run; "": nobody has asked for it
+	naming  sync.Once                 // sets id where nothing else has
+	waits   *waits                    // nil: the run cannot stop for people
+	tenant  string
+	input   any      // points to the workflow's, when an engine may ask for it
+	output  any      // likewise, when the run has succeeded
+	rates   sync.Map // tool -> *rate, for engines with a time of their own
+	warned  sync.Map // tools that the run has been warned about
+	watches watches  // of functions on goroutines of their own
 }
 
 // Run is one branch of one run: where it stands and what carries out its calls. It is read-only; a branch, map item or
@@ -397,6 +398,9 @@ func (r *Run) enter(p *Policy, prefix string) {
 	r.guard = newGuard(p, r.guard)
 	if a, ok := r.eng.(Answerer); ok {
 		a.Spent(prefix, r.guard.charge)
+	}
+	if p.MaxTime > 0 {
+		r.guard.work = newWorktime(r, p.MaxTime, prefix)
 	}
 }
 

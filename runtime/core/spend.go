@@ -17,7 +17,7 @@ type meter[In, Out any] struct {
 // says it did not take. Such a call is none of a tool, see Policy.
 func Metered[In, Out any](most func(*In) usage.Spend, took func(*In, *Out) usage.Spend) ToolOption {
 	m := &meter[In, Out]{most, took}
-	return func(o *toolOptions) { o.meter = m }
+	return func(o *toolOptions) { o.meter, o.cancels = m, true }
 }
 
 // most is what an attempt takes at most.

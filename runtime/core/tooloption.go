@@ -26,14 +26,17 @@ type toolOptions struct {
 	tier       Tier
 	obtain     func(context.Context, Tier) (Tier, error)
 	isolation  Isolation
-	inDoubt    *Doubt // nil: FailInDoubt
-	filled     any    // nil or func(In) (In, error)
-	passage    []gate // set by Bind
+	inDoubt    *Doubt        // nil: FailInDoubt
+	filled     any           // nil or func(In) (In, error)
+	timeout    time.Duration // of one attempt; 0: DefaultTimeout, below: none
+	cancels    bool          // a call ends soon after its context
+	passage    []gate        // set by Bind
 }
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.
 func (o *toolOptions) gates() bool {
-	return o.secrets != nil || o.maxOutput > 0 || o.state != active || o.caching || o.rate != nil || o.idempotent || o.approve || o.tier > Native || o.obtain != nil
+	return o.secrets != nil || o.maxOutput > 0 || o.state != active || o.caching || o.rate != nil || o.idempotent || o.approve || o.tier > Native || o.obtain != nil ||
+		o.timeout > 0 || o.cancels && o.timeout == 0
 }
 
 // ToolOption configures Bind.

@@ -126,7 +126,7 @@ func (u *undoing) begin() error {
 			return "", nil
 		}
 		return context.Cause(u.run.state.ctx).Error(), nil
-	}), struct{}{})
+	}, Timeout(0), Cancellable()), struct{}{})
 	return err
 }
 
@@ -152,7 +152,7 @@ func (g *guard) uncapped() *guard {
 		return nil
 	}
 	p := *g.policy
-	p.MaxToolCalls, p.MaxPerTool, p.MaxCostUSD, p.MaxTokens = 0, nil, "", 0
+	p.MaxToolCalls, p.MaxPerTool, p.MaxCostUSD, p.MaxTokens, p.MaxTime = 0, nil, "", 0, 0
 	c := newGuard(&p, g.outer.uncapped())
 	c.turns = g.turns
 	return c

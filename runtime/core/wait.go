@@ -39,15 +39,19 @@ func (r *Run) pause(n *Node, p pause, most time.Duration) (time.Time, error) {
 			end = *p.Until
 		}
 		if left := min(end.Sub(r.Now()), most); left > 0 { // a clock may have been set
-			if err := r.Sleep(left); err != nil {
+			over := r.workLimit(&Head{Node: n, Tool: WaitTool}, Limit{Left: left})
+			if err := r.Sleep(over.Left); err != nil {
 				return time.Time{}, err
+			}
+			if over.run {
+				return time.Time{}, over.Over()
 			}
 		}
 		if now := r.Now(); end.Before(now) {
 			end = now
 		}
 		return end.UTC().Round(0), nil
-	}), p)
+	}, Timeout(0), Cancellable()), p)
 }
 
 // Pace is the time of one run of a loop with n.Every or n.Within: when its iterations begin. It is for one goroutine.

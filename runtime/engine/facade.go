@@ -80,6 +80,7 @@ type (
 	//		Truncated   bool      // the output is the beginning of a larger one (Agent Tools 5.4)
 	//		Attachments []tool.Attachment
 	//		Sandbox     runtime.Tier // obtained
+	//		Abandoned   bool         // its function went on after its timeout, and nobody waits for it
 	//	}
 	Metadata = core.Metadata
 	// Scope is one place in the tree of map items, loop iterations and sub-workflows. It counts the visits of its nodes.

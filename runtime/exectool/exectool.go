@@ -89,7 +89,7 @@ type Command struct {
 
 // bind makes a tool whose processes policies may want to have isolated.
 func bind[In, Out any](name string, e flow.Effects, f func(context.Context, In) (Out, error), o ...flow.ToolOption) *flow.Tool[In, Out] {
-	return flow.Bind(name, e, f, append([]flow.ToolOption{tool.Unisolated()}, o...)...)
+	return flow.Bind(name, e, f, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
 }
 
 // Text binds a command whose result is its standard output as text. The output

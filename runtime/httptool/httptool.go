@@ -65,6 +65,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -137,5 +138,5 @@ func bind[In, Out any](name string, e flow.Effects, f func(In) Request, accept [
 		}
 		defer x.close()
 		return read(x)
-	}, c.tool...)
+	}, append([]flow.ToolOption{tool.Cancellable()}, c.tool...)...)
 }

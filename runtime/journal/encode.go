@@ -45,6 +45,7 @@ func EncodeRecord(r Record, done bool) []byte {
 	b = number(b, "tokens", r.Tokens)
 	b = yes(b, "metered", r.Metered)
 	b = yes(b, "denied", r.Denied)
+	b = yes(b, "abandoned", r.Abandoned)
 	b = number(b, "start_ns", int64(r.Start))
 	b = number(b, "end_ns", int64(r.End))
 	b = number(b, "limit_ns", int64(r.Limit))

@@ -31,7 +31,7 @@ func TestEncodeRecord(t *testing.T) {
 			Effects: word(t, "effects"), CallID: word(t, "id"), Input: v("in"), Output: v("out"), Cancelled: word(t, "cancelled"),
 			Node: word(t, "node"), Broken: word(t, "broken"), Cached: flag("cached"), Truncated: flag("truncated"), Sandbox: word(t, "sandbox"),
 			CostUSD: usage.USD(rapid.Int64Range(0, 1e12).Draw(t, "cost")), Tokens: rapid.Int64Range(0, 1e6).Draw(t, "tokens"),
-			Metered: flag("metered"), Denied: flag("denied"), Start: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "start")), End: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "end"))}
+			Metered: flag("metered"), Denied: flag("denied"), Abandoned: flag("abandoned"), Start: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "start")), End: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "end"))}
 		if flag("failed") {
 			r.Error = value.Errorf(value.Timeout, "%s", word(t, "message"))
 		}

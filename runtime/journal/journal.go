@@ -89,11 +89,12 @@ type Record struct {
 	Cached      bool              `json:"cached,omitempty"`
 	Truncated   bool              `json:"truncated,omitempty"`
 	Attachments []tool.Attachment `json:"attachments,omitempty"`
-	Sandbox     string            `json:"sandbox,omitempty"` // the tier obtained, when one was asked for
-	CostUSD     usage.USD         `json:"cost_usd,omitzero"` // of this attempt
-	Tokens      int64             `json:"tokens,omitzero"`   // of this attempt, of models
-	Metered     bool              `json:"metered,omitempty"` // a call of a model
-	Denied      bool              `json:"denied,omitempty"`  // by the policy, so that it does not count
+	Sandbox     string            `json:"sandbox,omitempty"`   // the tier obtained, when one was asked for
+	CostUSD     usage.USD         `json:"cost_usd,omitzero"`   // of this attempt
+	Tokens      int64             `json:"tokens,omitzero"`     // of this attempt, of models
+	Metered     bool              `json:"metered,omitempty"`   // a call of a model
+	Denied      bool              `json:"denied,omitempty"`    // by the policy, so that it does not count
+	Abandoned   bool              `json:"abandoned,omitempty"` // its function went on after its timeout
 
 	Start time.Duration `json:"start_ns,omitzero"` // since Begin
 	End   time.Duration `json:"end_ns,omitzero"`
@@ -255,7 +256,7 @@ func (r *Record) end(op engine.Op) {
 	r.Done, r.End, r.Cached, r.CostUSD, r.Tokens = true, h.End, h.Cached, 0, 0
 	if b := h.Metadata; b != nil {
 		r.Truncated, r.Attachments, r.CostUSD, r.Denied = b.Truncated, b.Attachments, b.Cost, b.Denied
-		r.Tokens, r.Metered = b.Tokens, b.Metered
+		r.Tokens, r.Metered, r.Abandoned = b.Tokens, b.Metered, b.Abandoned
 		if b.Sandbox > runtime.Native {
 			r.Sandbox = b.Sandbox.String()
 		}
@@ -304,11 +305,11 @@ func (r Record) Answer(op engine.Op) error {
 
 // beside is what RecordOf has read.
 func (r Record) metadata() *engine.Metadata {
-	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered {
+	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered && !r.Abandoned {
 		return nil
 	}
 	b := &engine.Metadata{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,
-		Tokens: r.Tokens, Metered: r.Metered}
+		Tokens: r.Tokens, Metered: r.Metered, Abandoned: r.Abandoned}
 	_ = b.Sandbox.UnmarshalText([]byte(r.Sandbox)) // of a tier nobody knows nothing can be said
 	return b
 }
@@ -326,6 +327,27 @@ func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took
 			yield(r.Tool, 0, usage.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
 		}
 	}
+}
+
+// worked is how long the run has worked: how long at least one call went on that was no question to a person.
+func (j *Journal) worked(prefix string) (all time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var calls []Record
+	for _, r := range j.records {
+		if r.Done && r.Tool != engine.HumanTool && !IsUndo(r.Key) && strings.HasPrefix(r.Key, prefix) {
+			calls = append(calls, *r)
+		}
+	}
+	slices.SortFunc(calls, func(a, b Record) int { return cmp.Compare(a.Start, b.Start) })
+	var until time.Duration
+	for _, r := range calls {
+		if r.End > until {
+			all += r.End - max(r.Start, until)
+			until = r.End
+		}
+	}
+	return all
 }
 
 func (r Record) matches(op engine.Op) error {

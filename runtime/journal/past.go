@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
@@ -42,6 +43,9 @@ func (p *Past) Answers(h *engine.Head) bool {
 func (p *Past) Spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	p.journal.spent(prefix, yield)
 }
+
+// Worked is how long calls whose keys begin with prefix have gone on, questions to people not counted: what a policy's MaxTime counts.
+func (p *Past) Worked(prefix string) time.Duration { return p.journal.worked(prefix) }
 
 // Answer answers op if there is a result that holds. When it returns false and no error the call has to run. An answer
 // with op's Replayed unset is what somebody has decided, and belongs into the journal.

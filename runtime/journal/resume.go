@@ -65,6 +65,9 @@ func (e *Resumer) Spent(prefix string, yield func(tool string, calls int64, took
 	e.old.spent(prefix, yield)
 }
 
+// Worked is how long the recorded calls have gone on, see Past.
+func (e *Resumer) Worked(prefix string) time.Duration { return e.old.worked(prefix) }
+
 // Journal returns the old journal together with what happened since.
 func (e *Resumer) Journal() *Journal {
 	j := e.Recorder.Journal()

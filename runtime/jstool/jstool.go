@@ -84,7 +84,7 @@ func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOpti
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, b.badResult(err)
-	}, append([]flow.ToolOption{tool.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
 }
 
 // bound is a module ready to be called.

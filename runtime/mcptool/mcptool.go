@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -139,9 +140,9 @@ func Local(name string, command []string, env ...string) *Server {
 // options are those that every tool of the server needs: its secrets.
 func (s *Server) options() []flow.ToolOption {
 	if names := s.secretNames(); len(names) > 0 {
-		return []flow.ToolOption{flow.Secrets(names...)}
+		return []flow.ToolOption{tool.Cancellable(), flow.Secrets(names...)}
 	}
-	return nil
+	return []flow.ToolOption{tool.Cancellable()}
 }
 
 func (s *Server) secretNames() []string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -27,7 +28,7 @@ func File(name, uri, format string) *flow.Tool[struct{}, value.Value] {
 			return value.Value{}, err
 		}
 		return records(uri, format, data)
-	})
+	}, tool.Cancellable())
 }
 
 // Place is where a file that an experience names is: a relative name is looked for beside the workflow file when flowgen

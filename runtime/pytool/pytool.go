@@ -129,7 +129,7 @@ func Bind[In, Out any](name string, e flow.Effects, f Func, o ...flow.ToolOption
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, f.badResult(err)
-	}, append([]flow.ToolOption{tool.Unisolated()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
 }
 
 func (f *Func) what() string { return cmp.Or(f.Title, f.Module+":"+f.Name) }

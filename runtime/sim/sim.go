@@ -295,6 +295,16 @@ func (s *Simulator) Spent(prefix string, yield func(tool string, calls int64, to
 	}
 }
 
+// Worked is what the engine behind it knows, see journal.Past.
+func (s *Simulator) Worked(prefix string) time.Duration {
+	if w, ok := s.opts.Through.(interface {
+		Worked(prefix string) time.Duration
+	}); ok {
+		return w.Worked(prefix)
+	}
+	return 0
+}
+
 // Start implements engine.Starter.
 func (s *Simulator) Start(r *flow.Run) error {
 	if s.current == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -87,7 +88,7 @@ func (f *Flow) HTTP(r *flow.Run, n *flow.Node, t *flow.Tool[Call, value.Value], 
 // reached only when its address is public.
 func HTTP(name string, e flow.Effects, host string) *flow.Tool[Call, value.Value] {
 	a := &adapter{host: host, clients: map[string]*http.Client{}}
-	return flow.Bind(name, e, a.call)
+	return flow.Bind(name, e, a.call, tool.Cancellable())
 }
 
 // adapter keeps a client for each host that may be reached whatever its address is.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -35,7 +36,7 @@ func Memory(name, dir string, seconds int64) *flow.Tool[Recollection, value.Valu
 			return m.all()
 		}
 		return value.Null(), m.keep(r.Key, r.Value)
-	}, again)
+	}, again, tool.Cancellable())
 }
 
 // Recall reads a memory: it is what placeholders see until something is written.

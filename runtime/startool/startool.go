@@ -68,5 +68,5 @@ func Bind[In, Out any](name string, e flow.Effects, file, source, function strin
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, p.badResult(err)
-	}, o...)
+	}, append([]flow.ToolOption{tool.Cancellable()}, o...)...)
 }

@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/core"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
@@ -47,6 +48,11 @@ type (
 	//		Obtain(ctx context.Context, required runtime.Tier) (runtime.Tier, error)
 	//	}
 	Isolation = core.Isolation
+)
+
+// DefaultTimeout bounds an attempt for which no timeout is written.
+const (
+	DefaultTimeout = core.DefaultTimeout
 )
 
 // Context returns the invocation of the tool that runs under ctx.
@@ -144,4 +150,14 @@ func Metered[In, Out any](most func(*In) usage.Spend, took func(*In, *Out) usage
 // never got it. The errors that it wraps are found by errors.Is and errors.As as before.
 func Unspent(err error) error {
 	return core.Unspent(err)
+}
+
+// Timeout bounds each attempt of a call; 0 and less is no bound. Without it attempts have 5 minutes, unless their node has a timeout.
+func Timeout(d time.Duration) core.ToolOption {
+	return core.Timeout(d)
+}
+
+// Cancellable says that calls of the tool end soon after their context: they need no goroutine of their own.
+func Cancellable() core.ToolOption {
+	return core.Cancellable()
 }

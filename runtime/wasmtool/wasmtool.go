@@ -86,7 +86,7 @@ func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOpti
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, p.badResult(err)
-	}, append(o, tool.Isolate(machine{}, runtime.Wasm))...)
+	}, append(o, tool.Isolate(machine{}, runtime.Wasm), tool.Cancellable())...)
 }
 
 // machine is the isolation of all modules.

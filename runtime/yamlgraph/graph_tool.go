@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -31,7 +32,7 @@ func GraphTool(name string, e flow.Effects, info *flow.Info, run func(r *flow.Ru
 			return value.String(py.JSON(out.Value(), -1, false)), nil
 		}
 		return value.String(py.Str(out)), nil
-	}, o...)
+	}, append([]flow.ToolOption{tool.Cancellable(), tool.Timeout(0)}, o...)...) // its calls have bounds
 }
 
 // inside runs a graph inside of a call.

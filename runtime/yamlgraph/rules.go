@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -296,9 +297,9 @@ var (
 	fileExists = flow.Bind("yamlgraph.file_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && info.Mode().IsRegular(), nil
-	})
+	}, tool.Cancellable())
 	dirExists = flow.Bind("yamlgraph.dir_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && info.IsDir(), nil
-	})
+	}, tool.Cancellable())
 )

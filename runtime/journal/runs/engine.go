@@ -215,6 +215,17 @@ func (e *Engine) Spent(prefix string, yield func(tool string, calls int64, took 
 	}
 }
 
+// Worked is how long the recorded calls have gone on, see journal.Past.
+func (e *Engine) Worked(prefix string) (all time.Duration) {
+	if e.past != nil {
+		all = e.past.Worked(prefix)
+	}
+	if e.from != nil {
+		all += e.from.Worked(prefix)
+	}
+	return all
+}
+
 // Start implements engine.Starter: it writes the header, or that the run goes on.
 func (e *Engine) Start(r *flow.Run) error {
 	e.mu.Lock()

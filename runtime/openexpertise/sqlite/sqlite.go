@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/openexpertise"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -45,7 +46,7 @@ func Rows(name, uri, query string) *flow.Tool[struct{}, value.Value] {
 			return v, value.Errorf(value.ValidationError, "dataset %s: %v", uri, err)
 		}
 		return v, nil
-	})
+	}, tool.Cancellable())
 }
 
 func rows(ctx context.Context, db *sql.DB, query string) (value.Value, error) {

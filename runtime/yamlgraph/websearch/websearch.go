@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/httptool"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -44,7 +45,7 @@ func bind(name, endpoint string, results int, client *http.Client, o ...flow.Too
 			return value.Null(), err
 		}
 		return value.String(text(query.String(), found(page, results))), nil
-	}, o...)
+	}, append([]flow.ToolOption{tool.Cancellable()}, o...)...)
 }
 
 // fetch asks for the page of results.
