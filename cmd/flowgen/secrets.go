@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/secret"
 )
 
 // checkSecrets warns about the secrets of workflows that lookup does not find, or finds only with the organisation where
@@ -65,4 +66,24 @@ func checkSecret(s *ir.Secret, lookup runtime.SecretLookup) (diag.Diagnostic, bo
 		return d, false
 	}
 	return d, true
+}
+
+// secretFrom is the place where a run of wf finds a secret; the secret itself goes nowhere.
+func secretFrom(wf *ir.Workflow, name string) string {
+	owners := runtime.Owners()
+	for _, s := range wf.Secrets {
+		if s.Name.Name == name && len(s.From) > 0 {
+			owners = slices.DeleteFunc(owners, func(o runtime.Owner) bool { return !slices.Contains(s.From, string(o)) })
+		}
+	}
+	_, of, ok := secret.Default().Lookup(runtime.SecretQuery{Name: name, Owners: owners, Starting: true})
+	switch {
+	case !ok:
+		return "not set"
+	case of == runtime.Workspace:
+		return ".env"
+	case of == runtime.Org:
+		return "/run/secrets"
+	}
+	return "environment"
 }

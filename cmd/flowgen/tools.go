@@ -42,17 +42,39 @@ func (a *app) toolsCommand() *cobra.Command {
 
 func (a *app) toolsList() *cobra.Command {
 	var all bool
-	var format string
+	var format, category string
 	cmd := &cobra.Command{
 		Use:   "list [FILE|FOLDER...]",
 		Short: "List tools by name: effects and what they are for",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.tools(args, format, func(t toolInfo) bool { return all || !t.hidden() }, toolsTable)
+			var categories []string
+			err := a.tools(args, format, func(t toolInfo) bool {
+				categories = append(categories, t.Category)
+				return (all || !t.hidden()) && (category == "" || t.Category == category)
+			}, toolsTable)
+			if err != nil || category == "" || slices.Contains(categories, category) {
+				return err
+			}
+			return noCategory(category, categories)
 		},
 	}
+	cmd.Flags().StringVar(&category, "category", "", "only tools of this category")
 	toolFlags(cmd, &all, &format)
 	return cmd
+}
+
+// noCategory is the error of a category that no tool has.
+func noCategory(category string, have []string) error {
+	slices.Sort(have)
+	have = slices.DeleteFunc(slices.Compact(have), func(s string) bool { return s == "" })
+	switch near := diag.Nearest(category, have); {
+	case near != "":
+		return fmt.Errorf("no tool has the category %s; did you mean %s?", category, near)
+	case len(have) == 0:
+		return fmt.Errorf("no tool has the category %s: none has a category", category)
+	}
+	return fmt.Errorf("no tool has the category %s; the categories are %s", category, strings.Join(have, ", "))
 }
 
 func (a *app) toolsSearch() *cobra.Command {
@@ -128,8 +150,9 @@ type toolInfo struct {
 	Idempotency string          `json:"idempotency_key"`
 	MaxOutput   int64           `json:"max_output_bytes"` // 0: the default
 	Sandbox     string          `json:"sandbox"`
-	Secrets     []string        `json:"secrets"`  // names
-	Declared    string          `json:"declared"` // file:line
+	Secrets     []string        `json:"secrets"`                // names
+	SecretsFrom []string        `json:"secrets_from,omitempty"` // where each of Secrets is found: environment, .env, /run/secrets, or "not set"
+	Declared    string          `json:"declared"`               // file:line
 	Input       json.RawMessage `json:"input_schema"`
 	Output      json.RawMessage `json:"output_schema"`
 	Examples    []toolExample   `json:"examples"`
@@ -305,6 +328,9 @@ func (a *app) declared(names []string) ([]toolInfo, []diag.Diagnostic) {
 		}
 		for _, t := range c.workflow.Tools {
 			info := infoOf(t)
+			for _, name := range info.Secrets {
+				info.SecretsFrom = append(info.SecretsFrom, secretFrom(c.workflow, name))
+			}
 			if at := info.full() + " " + info.Declared; !seen[at] {
 				seen[at] = true
 				list = append(list, info)
@@ -370,7 +396,7 @@ func toolsPage(list []toolInfo) string {
 		rows := [][2]string{
 			{"runs as", strings.TrimSpace(t.RunsAs + " " + t.Target)}, {"needs", t.Needs}, {"sources", strings.Join(t.Sources, " ")},
 			{"effects", t.Effects}, {"state", t.State}, {"category", t.Category},
-			{"tags", strings.Join(t.Tags, ", ")}, {"permissions", strings.Join(t.Permissions, ", ")}, {"secrets", strings.Join(t.Secrets, ", ")},
+			{"tags", strings.Join(t.Tags, ", ")}, {"permissions", strings.Join(t.Permissions, ", ")}, {"secrets", t.secrets()},
 			{"replay", t.Replay}, {"cache", t.Cache}, {"rate", t.Rate}, {"cost", dollars(t.CostUSD)}, {"idempotency", t.Idempotency},
 			{"max output", size(t.MaxOutput)}, {"sandbox", t.Sandbox}, {"declared", t.Declared},
 		}
@@ -401,6 +427,18 @@ func toolsPage(list []toolInfo) string {
 		}
 	}
 	return b.String()
+}
+
+// secrets are the names with the places where they are found.
+func (t *toolInfo) secrets() string {
+	var out []string
+	for i, name := range t.Secrets {
+		if i < len(t.SecretsFrom) {
+			name += " (" + t.SecretsFrom[i] + ")"
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
 }
 
 func dollars(s string) string {
