@@ -22,7 +22,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "check [FILE|FOLDER...]",
-		Short: "Report mistakes; without arguments, in all workflows of the current folder",
+		Short: "Report mistakes; without arguments, in all workflows of the current folder and below",
 		Long: "Check reports the mistakes of workflow files, those of the files they include and of their test cases, and where their\n" +
 			"tools do not fit.\n" +
 			foldersHelp + "\n\n" +
@@ -32,11 +32,16 @@ func (a *app) checkCommand() *cobra.Command {
 			"flowgen's repository has the regular expressions.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			write := diagnosticFormats[format]
-			if write == nil && format != "text" {
-				return usage("--format is text, json, github or sarif, not %q", format)
+			write, err := diagnosticsAs(format)
+			if err != nil {
+				return err
 			}
 			names, found, err := workflows(tested(newDisk(), args))
+			if len(args) == 0 {
+				if names, err = below("."); err == nil && len(names) == 0 {
+					err = unusablef("there is no *%s file in this folder or below; name a file or a folder", suffix)
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -75,6 +80,15 @@ func formatFlag(cmd *cobra.Command, format *string, words ...string) {
 	n := len(words) - 1
 	cmd.Flags().StringVar(format, "format", words[0], strings.Join(words[:n], ", ")+" or "+words[n])
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// diagnosticsAs is what writes diagnostics for machines; nil for text.
+func diagnosticsAs(format string) (func(io.Writer, []diag.Diagnostic) error, error) {
+	write := diagnosticFormats[format]
+	if write == nil && format != "text" {
+		return nil, usage("--format is text, json, github or sarif, not %q", format)
+	}
+	return write, nil
 }
 
 // diagnosticFormats are those for machines.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/program"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/parser"
 )
 
@@ -21,6 +22,7 @@ func (a *app) dialectFlags(cmd *cobra.Command) {
 	}
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.Dialects(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions([]string{parser.Documented, parser.Upstream}, cobra.ShellCompDirectiveNoFileComp))
+	dialectHelp(cmd)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch r := a.reading; {
@@ -31,6 +33,52 @@ func (a *app) dialectFlags(cmd *cobra.Command) {
 		}
 		return run(cmd, args)
 	}
+}
+
+// dialectHelp hides the flags about dialects in help, unless it is asked for with a file that is not native, and in a folder
+// without native files.
+func dialectHelp(cmd *cobra.Command) {
+	names := []string{"dialect", "compat", "tool"}
+	for _, name := range names {
+		if f := cmd.Flags().Lookup(name); f != nil {
+			f.Hidden = true
+		}
+	}
+	help := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if foreignFile(args) {
+			for _, name := range names {
+				if f := cmd.Flags().Lookup(name); f != nil {
+					f.Hidden = false
+				}
+			}
+		}
+		help(cmd, args)
+	})
+}
+
+// foreignFile reports whether one of the arguments is a file of a public dialect, or where they name none, one of the current
+// folder.
+func foreignFile(args []string) bool {
+	yaml := func(name string) bool { return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") }
+	var candidates []string
+	for _, arg := range args {
+		if yaml(arg) {
+			candidates = append(candidates, arg)
+		}
+	}
+	if candidates == nil {
+		entries, err := files.List(".")
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			if !e.IsDir() && yaml(e.Name()) && !strings.HasSuffix(e.Name(), casesSuffix) {
+				candidates = append(candidates, e.Name())
+			}
+		}
+	}
+	return slices.ContainsFunc(candidates, func(name string) bool { return !strings.HasSuffix(name, suffix) })
 }
 
 // cache is the user's cache, for files that are read as the flags say.

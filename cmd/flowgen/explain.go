@@ -38,7 +38,14 @@ func (a *app) explainCommand() *cobra.Command {
 			all := parser.Codes()
 			i := slices.IndexFunc(all, func(e diag.Entry) bool { return string(e.Code) == code })
 			if i < 0 {
-				return usage("there is no diagnostic %s; flowgen explain lists them", args[0])
+				var codes []string
+				for _, e := range all {
+					codes = append(codes, string(e.Code))
+				}
+				if near := diag.Nearest(code, codes); near != "" {
+					return unusablef("there is no diagnostic %s, did you mean %s?", args[0], near)
+				}
+				return unusablef("there is no diagnostic %s; flowgen explain lists them", args[0])
 			}
 			explain(a.stdout, all[i])
 			return nil

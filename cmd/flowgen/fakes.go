@@ -30,7 +30,7 @@ func (a *app) fakesOutput(c *compiled, to target, opts codegen.Options, wanted b
 		return nil, nil
 	}
 	if c.workflow.Public {
-		return nil, usage("%s: fakes are for native workflows; `flowgen convert` makes one", oneLine(c.name))
+		return nil, unusablef("%s: fakes are for native workflows; `flowgen convert` makes one", oneLine(c.name))
 	}
 	a.file = c.name
 	text, err := codegen.Fakes(c.program, opts)

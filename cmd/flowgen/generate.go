@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,10 @@ func (a *app) generateCommand() *cobra.Command {
 			if o.pkg != "" && !token.IsIdentifier(o.pkg) {
 				return usage("--package %q is not a Go package name", o.pkg)
 			}
+			var err error
+			if o.write, err = diagnosticsAs(o.format); err != nil {
+				return err
+			}
 			names, found, err := workflows(args)
 			if err != nil {
 				return err
@@ -50,15 +55,29 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.pkg, "package", "", "package name, in place of the one found in the folder")
 	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; fail if a file is not what would be written")
 	cmd.Flags().BoolVar(&o.fakes, "fakes", false, "write <name>_flow_fakes.go, too, for Go tests without the tools")
+	formatFlag(cmd, &o.format, "text", "json", "github", "sarif")
 	_ = cmd.MarkFlagDirname("output")
 	return cmd
 }
 
 // A generation is how generate was called.
 type generation struct {
-	dir, pkg string // "" for those of the workflow
-	check    bool   // write nothing, and compare
-	fakes    bool   // write fakes where there are none yet
+	dir, pkg string                                   // "" for those of the workflow
+	check    bool                                     // write nothing, and compare
+	fakes    bool                                     // write fakes where there are none yet
+	format   string                                   // of diagnostics
+	write    func(io.Writer, []diag.Diagnostic) error // for machines; nil: as text
+}
+
+// reportAs prints diagnostics and returns errReported when they make the command fail.
+func (a *app) reportAs(how generation, list []diag.Diagnostic) error {
+	if how.write == nil {
+		return a.report(list, false)
+	}
+	if err := how.write(a.stdout, list); err != nil {
+		return err
+	}
+	return failed(list, false)
 }
 
 // An output is a file that generate writes, or compares.
@@ -72,14 +91,14 @@ type output struct {
 // generate compiles all before it writes any: a mistake in one workflow leaves every file as it was.
 func (a *app) generate(names []string, found bool, how generation) error {
 	stamp := a.stampFor(names, found, how)
-	if stamp != nil && stamp.Current() {
+	if stamp != nil && how.write == nil && stamp.Current() {
 		return nil
 	}
 	files := newDisk()
 	list := a.compileAll(files, names, found)
 	diags := merged(list)
 	if failed(diags, false) != nil {
-		return a.report(diags, false)
+		return a.reportAs(how, diags)
 	}
 	for _, c := range list {
 		if c.workflow.Library && !found {
@@ -100,7 +119,7 @@ func (a *app) generate(names []string, found bool, how generation) error {
 		}
 	}
 	diags = append(diags, sink.List()...)
-	if err := a.report(diags, false); err != nil || how.check {
+	if err := a.reportAs(how, diags); err != nil || how.check {
 		return err
 	}
 	unchanged := len(diags) == 0

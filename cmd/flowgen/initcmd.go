@@ -77,7 +77,7 @@ func (a *app) init(cmd *cobra.Command, p *starter.Project) error {
 	}
 	var refusal *starter.Refusal
 	if errors.As(err, &refusal) {
-		return usage("%v", err)
+		return unusablef("%v", err)
 	}
 	if err != nil {
 		return err

@@ -39,13 +39,20 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+func unusablef(format string, args ...any) error { return unusable{fmt.Errorf(format, args...)} }
+
 func noFormat(format string) error { return usage("--format is text or json, not %q", format) }
 
 func noDialect(name string) error {
 	return usage("--dialect is one of %s, not %q", strings.Join(parser.Dialects(), ", "), name)
 }
 
-func noneIn(suffix, folder string) error { return usage("there is no *%s file in %s", suffix, folder) }
+// unusable is the error of a call that is right but for what it names: its message needs no usage.
+type unusable struct{ error }
+
+func noneIn(suffix, folder string) error {
+	return unusablef("there is no *%s file in %s", suffix, folder)
+}
 
 // A fault is a mistake of flowgen's own.
 type fault struct {
@@ -96,6 +103,7 @@ func (a *app) guard(f func() (*cobra.Command, error)) (cmd *cobra.Command, err e
 func (a *app) exit(cmd *cobra.Command, err error) int {
 	var bad usageError
 	var broken *fault
+	var none unusable
 	var code exitCode
 	switch {
 	case err == nil:
@@ -109,6 +117,9 @@ func (a *app) exit(cmd *cobra.Command, err error) int {
 		if cmd != nil {
 			fmt.Fprintf(a.stderr, "\n%s", cmd.UsageString())
 		}
+		return exitUsage
+	case errors.As(err, &none):
+		fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
 		return exitUsage
 	case errors.As(err, &broken):
 		a.reportFault(broken)
@@ -148,6 +159,8 @@ func (a *app) root() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{ .Version }}")
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -162,6 +175,7 @@ func (a *app) root() *cobra.Command {
 			a.dialectFlags(c)
 		}
 		wrongUsage(c)
+		complete(c)
 	}
 	return root
 }

@@ -69,9 +69,9 @@ func (a *app) unknownSlot() error {
 			continue
 		}
 		if near := diag.Nearest(name, a.filled); near != "" {
-			return usage("--slot: the workflow has no slot %q, did you mean %q?", name, near)
+			return unusablef("--slot: the workflow has no slot %q, did you mean %q?", name, near)
 		}
-		return usage("--slot: the workflow has no slot %q", name)
+		return unusablef("--slot: the workflow has no slot %q", name)
 	}
 	return nil
 }

@@ -15,8 +15,12 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print flowgen's version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.stdout, "%s %s %s/%s\n", origin.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(a.stdout, versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("%s %s %s/%s\n", origin.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -48,7 +48,7 @@ func workflows(args []string) (names []string, found bool, err error) {
 	if len(args) == 0 {
 		names, err = inFolder(".")
 		if err == nil && len(names) == 0 {
-			err = usage("there is no *%s file in this folder; name a file or a folder", suffix)
+			err = unusablef("there is no *%s file in this folder; name a file or a folder", suffix)
 		}
 		return names, true, err
 	}

@@ -90,9 +90,9 @@ func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
 // again is what a program is called as by its user, with a verb for a run.
 func (s *system) again(verb, id string) string {
 	if file := s.env("FLOWGEN_FILE"); file != "" { // flowgen has started the program
-		return "flowgen " + verb + " " + file + " " + id
+		return "flowgen " + verb + " " + shellWord(file) + " " + id
 	}
-	return filepath.Base(os.Args[0]) + " " + verb + " " + id
+	return shellWord(filepath.Base(os.Args[0])) + " " + verb + " " + id
 }
 
 // after tells what can be done with a run that did not succeed, and ended with err.
@@ -104,7 +104,7 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool
 	switch {
 	case j.Finish().Outcome == journal.Waiting:
 		for _, q := range j.Questions() {
-			text += safe("waiting for an answer to "+q.Key+": "+s.again("respond", e.ID())+" "+q.Key+" ANSWER") + "\n"
+			text += safe("waiting for an answer to "+q.Key+": "+s.again("respond", e.ID())+" "+shellWord(q.Key)+" ANSWER") + "\n"
 		}
 	case j.Finish().Outcome == journal.Failed:
 		text = safe("recorded as "+e.ID()+"; what has failed is done again by: "+s.again("resume", e.ID())+" --again") + "\n"
