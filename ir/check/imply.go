@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/ir/expr"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // A condition of several tests is one decision of the diagram, which knows nothing of what it asks. What its outcome says of results
@@ -99,6 +100,9 @@ func (b *Body) refuted(f formula) bool {
 				if d.Kind != When || d.ended || d.Expr == nil || len(seen) == maxLemmas || slices.Contains(seen, d) {
 					continue
 				}
+				if wrong(d.Expr) {
+					return true // which is reported already
+				}
 				seen, changed = append(seen, d), true
 				yes := b.diagram.and(b.takes(d, 0), b.implied(d.Expr, true))
 				no := b.diagram.and(b.takes(d, 1), b.implied(d.Expr, false))
@@ -107,6 +111,16 @@ func (b *Body) refuted(f formula) bool {
 		}
 	}
 	return f == never
+}
+
+// wrong reports whether a condition has a mistake, so that nobody knows what it asks.
+func wrong(n *expr.Node) bool {
+	found := false
+	n.Walk(func(n *expr.Node) bool {
+		found = found || n.Type != nil && n.Type.Kind == schema.Invalid
+		return !found
+	})
+	return found
 }
 
 // asksOf reports whether a condition of several tests asks whether a path is absent.
