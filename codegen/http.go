@@ -15,8 +15,7 @@ const httpPath = runtimePath + "/httptool"
 
 // http writes an HTTP tool: a function from the input to the request, and what belongs to all of its requests.
 func (g *generator) http(t *ir.Tool, h *ir.HTTPTool) jen.Code {
-	fn := &function{g: g, names: map[string]bool{}}
-	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
+	b := g.request(jen.Qual(httpPath, "Request"))
 	text := func(tmpl *ir.Template) jen.Code { return b.valueAs(tmpl, schema.StringType) }
 	var fields []jen.Code
 	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(ident(name)).Op(":").Add(v)) }

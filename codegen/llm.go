@@ -84,16 +84,16 @@ func (g *generator) modelProvider(m *ir.Model) jen.Code {
 		return jen.Qual(llmPath, "Provided").Call(quote(name))
 	}
 	p := m.Provider()
-	leaf := importPath(llmPath + "/" + p.Speaks)
+	leaf := llmPath + "/" + p.Speaks
 	switch {
 	case m.Script != nil:
-		return jen.Qual(leaf, "Provider").Call(quote(id), jen.Id(ident(g.scriptName(m.Script))))
+		return jen.Qual(importPath(leaf), "Provider").Call(quote(id), jen.Id(ident(g.scriptName(m.Script))))
 	case m.BaseEnv != "":
-		return jen.Qual(leaf, "Named").Call(quote(m.BaseEnv), quote(m.Address()))
+		return jen.Qual(importPath(leaf), "Named").Call(quote(m.BaseEnv), quote(m.Address()))
 	case m.BaseURL.Name != "" || p.Preset:
-		return jen.Qual(leaf, "At").Call(quote(m.Address()))
+		return jen.Qual(importPath(leaf), "At").Call(quote(m.Address()))
 	}
-	return jen.Qual(leaf, "Provider")
+	return jen.Qual(importPath(leaf), "Provider")
 }
 
 func (g *generator) modelParams(p *ir.ModelParams) []jen.Code {

@@ -134,10 +134,17 @@ func (g *generator) goToolFunc(t *ir.Tool, f *ir.GoBinding) jen.Code {
 	return jen.Func().Params(ctx.Qual("context", "Context"), in.Add(g.inType(t))).Params(result, jen.Error()).Block(code...)
 }
 
+// request is the body of the function that makes of an input what a tool asks for: a value of type typ, with the error of what
+// could not be calculated.
+func (g *generator) request(typ jen.Code) *block {
+	return &block{fn: &function{g: g, names: map[string]bool{}}, scope: &scope{}, fail: func(err jen.Code) []jen.Code {
+		return []jen.Code{jen.Return(jen.Add(typ).Values(jen.Id("Err").Op(":").Add(err)))}
+	}}
+}
+
 // command writes a command tool: a function from the input to the command line.
 func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
-	fn := &function{g: g, names: map[string]bool{}}
-	b := &block{fn: fn, scope: &scope{}, fail: returnOut}
+	b := g.request(jen.Qual(execPath, "Command"))
 	text := func(tmpl *ir.Template) jen.Code { return b.valueAs(tmpl, schema.StringType) }
 	var fields []jen.Code
 	add := func(name string, v jen.Code) { fields = append(fields, jen.Id(ident(name)).Op(":").Add(v)) }

@@ -25,9 +25,12 @@ func (b *block) lower() *lowerer {
 		goType:  func(t *schema.Type) jen.Code { return b.fn.g.goType(t) },
 		fail: func(err jen.Code) []jen.Code {
 			var node jen.Code
-			if b.node != nil {
+			switch {
+			case b.node != nil:
 				node = b.fn.node(b.node)
-			} else {
+			case b.fn.p == nil: // a tool, whose node is known when it is called
+				return b.fail(err)
+			default:
 				node = b.fn.g.outputNode(b.fn.p)
 			}
 			return b.fail(jen.Id("run").Dot("Fail").Call(node, err))

@@ -46,6 +46,7 @@ var takers = []taker{
 	{".jsonl", "inspect NAME"}, {".jsonl", "inspect NAME n"}, {"", "inspect --runs NAME"}, {"", "inspect latest --runs NAME"},
 	{".jsonl", "diff NAME NAME"}, {"", "diff --runs NAME a b"},
 	{".jsonl", "materialize NAME x"}, {".flowgen.yaml", "materialize --file NAME latest x"}, {"", "materialize --runs NAME latest x"},
+	{"", "graph --run latest --runs NAME SELF"},
 }
 
 // A way is a name for the file outside, or for one that no command may read. typed tells that the user has said where the file

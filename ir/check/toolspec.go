@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -18,6 +19,7 @@ func (c *checker) toolSpec(t *ir.Tool) {
 	c.longBound(t.Timeout, "`timeout`")
 	if t.IdempotencyKey != nil {
 		c.value(t.IdempotencyKey, schema.StringType, &env{c: c, params: toolIn(t)})
+		c.certain(t.IdempotencyKey)
 	}
 	if t.Replay == "recorded-result" && effectsOf(t) >= ir.EffectsWrites {
 		c.warn(diag.Diagnostic{Code: diag.ReplayRuns, Span: t.Key.Span, Message: fmt.Sprintf("a replay without a record would call tool %q, which has effects %s", t.Key.Name, effectsOf(t)),
@@ -26,6 +28,40 @@ func (c *checker) toolSpec(t *ir.Tool) {
 	c.doubt(t.InDoubt, t.Key.Name, []*ir.Tool{t})
 	for _, x := range t.Examples {
 		c.example(t, x)
+	}
+}
+
+// certain reports what may fail in the text of an idempotency key: a call whose key is not known can neither be made nor
+// recognized as one that was made.
+func (c *checker) certain(t *ir.Template) {
+	if t.Tmpl == nil {
+		return
+	}
+	for _, s := range t.Tmpl.Segments {
+		if s.Expr == nil {
+			continue
+		}
+		s.Expr.Walk(func(n *expr.Node) bool {
+			switch n.Op {
+			case expr.Bad, expr.Lit, expr.Name, expr.Field, expr.OptField, expr.Cond, expr.Index:
+				return true
+			case expr.Binary:
+				if !strings.Contains("+-*/%", n.Text) || n.Type != nil && n.Type.Kind == schema.String {
+					return true
+				}
+			case expr.Unary:
+				if n.Text == "!" {
+					return true
+				}
+			case expr.Call:
+				if slices.Contains([]string{"string", "default", "first", "size", "contains", "startsWith", "endsWith"}, n.Text) {
+					return true
+				}
+			}
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: t.Text.At(n.Lo, n.Hi), Message: "an idempotency key cannot be calculated, as this may fail",
+				Help: "give the tool a parameter for it, and calculate its value in `with`"})
+			return false
+		})
 	}
 }
 

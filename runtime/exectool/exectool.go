@@ -85,6 +85,9 @@ type Command struct {
 	// MaxOutput bounds standard output in bytes; 0 means DefaultMaxOutput. Text and values beyond it are cut where the
 	// run has a store for the whole (runtime.WithBlobs).
 	MaxOutput int64
+
+	// Err says that the command could not be made of the input: nothing is started, and the call fails with it.
+	Err error
 }
 
 // bind makes a tool whose processes policies may want to have isolated.

@@ -22,6 +22,9 @@ func run(ctx context.Context, c *Command, most int) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, ended(c, err, "")
 	}
+	if c.Err != nil {
+		return nil, c.Err
+	}
 	if err := withSecrets(ctx, c); err != nil {
 		return nil, err
 	}

@@ -93,6 +93,9 @@ type Request struct {
 	Query  []Field // appended to the URL's own query
 	Header []Field
 	Body   Body // the zero Body is none
+
+	// Err says that the request could not be made of the input: nothing is sent, and the call fails with it.
+	Err error
 }
 
 // Field is a name and a value. A name may occur more than once.

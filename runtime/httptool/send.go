@@ -32,6 +32,9 @@ type exchange struct {
 
 // send sends the request, follows redirects, and leaves a 2xx response in x.resp.
 func (x *exchange) send(in Request) error {
+	if in.Err != nil {
+		return in.Err
+	}
 	req, err := x.request(&in)
 	if err != nil {
 		return err
