@@ -47,6 +47,12 @@ const (
 type watch struct {
 	timer *time.Timer
 	done  chan outcome
+	start func() // runs attempt under ctx; made once, so that a call costs no closure
+
+	attempt interface {
+		detached(context.Context, *watch)
+	}
+	ctx context.Context
 }
 
 // outcome is how a function ended that may have failed, panicked or called runtime.Goexit.
@@ -72,11 +78,14 @@ func (w *watches) take(d time.Duration) *watch {
 		x.timer.Reset(d)
 		return x
 	}
-	return &watch{time.NewTimer(d), make(chan outcome, 1)}
+	x := &watch{timer: time.NewTimer(d), done: make(chan outcome, 1)}
+	x.start = func() { x.attempt.detached(x.ctx, x) }
+	return x
 }
 
 func (w *watches) put(x *watch) {
 	x.timer.Stop()
+	x.attempt, x.ctx = nil, nil
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.free = append(w.free, x)
@@ -85,8 +94,10 @@ func (w *watches) put(x *watch) {
 // invokeApart runs the tool on a goroutine of its own.
 func (o *op[In, Out]) invokeApart(ctx context.Context) error {
 	free := &o.run.state.watches
-	w := free.take(time.Until(o.until))
-	go o.detached(ctx, w)
+	b := o.head.bounds
+	w := free.take(time.Until(b.until))
+	w.attempt, w.ctx = o, ctx
+	go w.start()
 	for late := false; ; late = true {
 		select {
 		case e := <-w.done:
@@ -98,7 +109,7 @@ func (o *op[In, Out]) invokeApart(ctx context.Context) error {
 		}
 		w.timer.Reset(grace)
 	}
-	if !o.state.CompareAndSwap(running, left) { // it has returned after all
+	if !b.state.CompareAndSwap(running, left) { // it has returned after all
 		return free.over(w, <-w.done)
 	}
 	o.abandon()
@@ -119,19 +130,19 @@ func (w *watches) over(x *watch, e outcome) error {
 
 // detached is the function's goroutine. Its result is dropped when nobody waits for it.
 func (o *op[In, Out]) detached(ctx context.Context, w *watch) {
-	e := outcome{exit: true}
+	e, b := outcome{exit: true}, o.head.bounds
 	defer func() {
 		if p := recover(); p != nil {
 			e = outcome{panic: o.run.panicOf(p)}
 		}
-		o.state.CompareAndSwap(running, returned)
-		if o.state.Load() == returned {
+		b.state.CompareAndSwap(running, returned)
+		if b.state.Load() == returned {
 			w.done <- e
 		}
 	}()
 	out, err := o.tool.fn(ctx, o.in)
 	e = outcome{err: err}
-	if o.state.CompareAndSwap(running, returned) {
+	if b.state.CompareAndSwap(running, returned) {
 		o.out = out
 	}
 }
@@ -147,7 +158,7 @@ func (c *call) abandon() {
 	}
 }
 
-func (c *call) abandoned() bool { return c.state.Load() == left }
+func (c *call) abandoned() bool { return c.head.bounds != nil && c.head.bounds.state.Load() == left }
 
 // closing is the context of an attempt with a bound, made when its tool asks for it.
 type closing struct {
@@ -166,8 +177,8 @@ var closed = func() *closing {
 // Deadline implements context.Context.
 func (c *call) Deadline() (time.Time, bool) {
 	d, ok := c.ctx.Deadline()
-	if !c.until.IsZero() && (!ok || c.until.Before(d)) {
-		return c.until, true
+	if b := c.head.bounds; b.set() && (!ok || b.until.Before(d)) {
+		return b.until, true
 	}
 	return d, ok
 }
@@ -177,10 +188,14 @@ func (c *call) Done() <-chan struct{} { return c.values().Done() }
 
 // Err implements context.Context.
 func (c *call) Err() error {
-	if own := c.own.Load(); own != nil {
+	b := c.head.bounds
+	if !b.set() {
+		return c.ctx.Err()
+	}
+	if own := b.own.Load(); own != nil {
 		return own.Err()
 	}
-	if err := c.ctx.Err(); err != nil || c.until.IsZero() || time.Now().Before(c.until) {
+	if err := c.ctx.Err(); err != nil || time.Now().Before(b.until) {
 		return err
 	}
 	return context.DeadlineExceeded
@@ -188,57 +203,92 @@ func (c *call) Err() error {
 
 // values is the context that the attempt stands for.
 func (c *call) values() context.Context {
-	if c.until.IsZero() {
+	b := c.head.bounds
+	if !b.set() {
 		return c.ctx
 	}
-	if own := c.own.Load(); own != nil {
+	if own := b.own.Load(); own != nil {
 		return own
 	}
-	ctx, cancel := context.WithDeadline(c.ctx, c.until)
+	ctx, cancel := context.WithDeadline(c.ctx, b.until)
 	own := &closing{ctx, cancel}
-	if !c.own.CompareAndSwap(nil, own) {
+	if !b.own.CompareAndSwap(nil, own) {
 		cancel()
-		return c.own.Load()
+		return b.own.Load()
 	}
 	return own
 }
 
 // close ends the context of an attempt that is over, and reports whether its time was.
-func (c *call) close() (late bool) {
-	late = !time.Now().Before(c.until)
-	if own := c.own.Swap(closed); own != nil {
+func (b *bounds) close() (late bool) {
+	late = !time.Now().Before(b.until)
+	if own := b.own.Swap(closed); own != nil {
 		late = late || own.Err() != nil
 		own.cancel()
 	}
 	return late
 }
 
-// bounds is the state of an attempt that has a bound.
+// bounds is what bounds an attempt: what its tool says, and its state when it is on its way. It stands apart from the attempt,
+// which every recorded call keeps.
 type bounds struct {
-	until time.Time // zero: none
-	apart bool      // the tool runs on a goroutine of its own
+	tool  time.Duration // as the tool says; 0: DefaultTimeout, below: none
+	until time.Time     // zero: the attempt is not on its way, or has a context of its own
+	apart bool          // the tool runs on a goroutine of its own
 	state atomic.Int32
 	own   atomic.Pointer[closing]
+}
+
+func (b *bounds) set() bool { return b != nil && !b.until.IsZero() }
+
+func (b *bounds) ofTool() time.Duration {
+	if b == nil {
+		return 0
+	}
+	return b.tool
+}
+
+// bounds are those of an attempt of the tool.
+func (o *toolOptions) bounds() *bounds {
+	if o.timeout == 0 {
+		return nil
+	}
+	return &bounds{tool: o.timeout}
 }
 
 // timed bounds an attempt by the timeout that ends first, and gives every error a code.
 func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
 	limit := c.run.Limit(&c.head)
-	own, ok := c.run.eng.(OwnTime)
-	if ok && own.OwnTime() {
+	x, ok := c.run.eng.(OwnTime)
+	virtual := ok && x.OwnTime()
+	if virtual {
 		limit.Left = limit.Of // what is left is no time of this clock
 	}
 	_, t := o.place()
-	if limit.Left <= 0 || !limit.written && !t.cancels && !t.waits(&c.head, limit) {
+	apart := t.waits(&c.head, limit)
+	if limit.Left <= 0 || !limit.written && !t.cancels && !apart {
 		if err := c.next(ctx, o, rest); err != nil {
 			return c.run.classify(ctx, err)
 		}
 		return nil
 	}
-	c.until = time.Now().Add(limit.Left)
-	c.apart = !(ok && own.OwnTime()) && t.waits(&c.head, limit) && c.run.state.rt.standIn == nil
-	err := c.next(ctx, o, rest)
-	switch late := c.close(); {
+	var err error
+	var late bool
+	if apart && !virtual && c.run.state.rt.standIn == nil {
+		if c.head.bounds == nil {
+			c.head.bounds = new(bounds)
+		}
+		b := c.head.bounds
+		b.until, b.apart = time.Now().Add(limit.Left), true
+		err = c.next(ctx, o, rest)
+		late = b.close()
+	} else {
+		own, cancel := context.WithTimeout(ctx, limit.Left)
+		defer cancel()
+		err = c.next(own, o, rest)
+		late = own.Err() != nil
+	}
+	switch {
 	case err == nil:
 		return nil
 	case value.ToolErrorOf(err) == nil && late && ctx.Err() == nil:

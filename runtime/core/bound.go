@@ -64,10 +64,11 @@ func (r *Run) Limit(h *Head) Limit {
 	if n.Retry != nil && least(n.Retry.Timeout) {
 		l = Limit{Left: n.Retry.Timeout, Of: n.Retry.Timeout, written: true, head: h}
 	}
-	if h.bound > 0 && least(h.bound) {
-		l = Limit{Left: h.bound, Of: h.bound, written: true, tool: true, head: h}
+	own := h.bounds.ofTool()
+	if least(own) {
+		l = Limit{Left: own, Of: own, written: true, tool: true, head: h}
 	}
-	if h.bound == 0 && l.Left <= 0 && n.Timeout <= 0 {
+	if own == 0 && l.Left <= 0 && n.Timeout <= 0 {
 		l.Left, l.Of = DefaultTimeout, DefaultTimeout
 	}
 	b := r.bound

@@ -15,7 +15,7 @@ import (
 //
 //go:noinline
 func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
-	o := &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, bound: t.timeout, InDoubt: t.doubt(n), Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1}},
+	o := &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, bounds: t.bounds(), InDoubt: t.doubt(n), Scope: r.scope, Visit: r.scope.enter(n), Attempt: 1}},
 		tool: t, in: in}
 	eng := r.carrier()
 	begin := r.nodeStart(&o.head)
@@ -73,7 +73,7 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			first = time.Time{} // the bound begins with what this process does
 		}
 		// Engines keep the op that they have seen.
-		o = &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, bound: t.timeout, InDoubt: t.doubt(n), Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}},
+		o = &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name, Effects: t.effects, Replay: t.replay, bounds: t.bounds(), InDoubt: t.doubt(n), Scope: r.scope, Visit: o.head.Visit, Attempt: o.head.Attempt + 1}},
 			tool: t, in: in}
 	}
 }
@@ -180,7 +180,7 @@ func (o *op[In, Out]) invoke(ctx context.Context) (err error) {
 	} else if instead {
 		return missingFake(o.head.Tool)
 	}
-	if o.apart {
+	if b := o.head.bounds; b != nil && b.apart {
 		return o.invokeApart(ctx)
 	}
 	o.out, err = o.tool.fn(ctx, o.in)

@@ -86,10 +86,10 @@ type Head struct {
 	Replay     ReplayPolicy
 	Replayed   bool          // answered from a record
 	Cached     bool          // answered from a cache
-	bound      time.Duration // of an attempt, as its tool says; 0: DefaultTimeout, below: none
+	bounds     *bounds       // nil: the tool says nothing, and the attempt is not on its way
 	refused    bool          // by the policy, or because of its input; what is small stands together because every recorded call is one Head
 	Start, End time.Duration // since the engine's own beginning
-	Since      time.Time     // of a wait that a crash has cut off: when it began
+	Since      *time.Time    // nil, or of a wait that a crash has cut off: when it began
 	Err        error
 	InDoubt    *Doubt    // what a call that crashed comes to; nil: FailInDoubt
 	Metadata   *Metadata // nil when there is nothing
@@ -129,7 +129,7 @@ func (h *Head) Key() string { return h.Scope.key(h.Node.ID, h.Visit) }
 
 // StartAt is the Start of an attempt that begins now, in a run that began at base. One that a crash has cut off has begun before.
 func (h *Head) StartAt(base time.Time) time.Duration {
-	if !h.Since.IsZero() {
+	if h.Since != nil {
 		return h.Since.Sub(base)
 	}
 	return time.Since(base)

@@ -68,7 +68,6 @@ type call struct {
 	head Head
 	run  *Run
 	ctx  context.Context // the tool's, when it asks for it
-	bounds
 }
 
 // typed is an attempt as the gates use it: what they need of its types.
@@ -213,7 +212,7 @@ func (c *call) recovered(ctx context.Context, o typed, rest []gate) (err error) 
 	defer func() {
 		if p := recover(); p != nil {
 			what := p
-			if pe, ok := p.(*PanicError); ok && c.apart {
+			if pe, ok := p.(*PanicError); ok && c.head.bounds != nil && c.head.bounds.apart {
 				what = pe.Value
 			}
 			err = value.Errorf(value.Unknown, "panic: %s", value.Clip(c.run.state.rt.redactor.Load().Text(fmt.Sprint(what)), 1000)).From(c.run.panicOf(p))

@@ -31,8 +31,8 @@ func (r *Run) pause(n *Node, p pause, most time.Duration) (time.Time, error) {
 	free.guard = nil
 	return Call(&free, n, Bind(WaitTool, None, func(ctx context.Context, p pause) (time.Time, error) {
 		began := r.Now()
-		if c := callOf(ctx); c != nil && !c.Head().Since.IsZero() {
-			began = c.Head().Since
+		if c := callOf(ctx); c != nil && c.Head().Since != nil {
+			began = *c.Head().Since
 		}
 		end := began.Add(most)
 		if p.Until != nil {

@@ -65,9 +65,9 @@ func (r *Run) patient() {
 // wait is what a question does that nobody is there to answer: the run stops until there is one. A node's timeout counts
 // from the first time that it was asked.
 func (w *waits) wait(ctx context.Context, r *Run, h *Head, q Question) error {
-	if limit := r.Limit(h).Of; limit > 0 && !h.Since.IsZero() {
+	if limit := r.Limit(h).Of; limit > 0 && h.Since != nil {
 		// A question of the future is of a clock that was ahead: nobody knows since when it is open, and it must not stay so.
-		if r.Now().Sub(h.Since).Abs() > limit {
+		if r.Now().Sub(*h.Since).Abs() > limit {
 			return value.Errorf(value.Timeout, "no answer within %v", limit)
 		}
 	}

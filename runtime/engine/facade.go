@@ -61,7 +61,7 @@ type (
 	//		Replayed   bool          // answered from a record
 	//		Cached     bool          // answered from a cache
 	//		Start, End time.Duration // since the engine's own beginning
-	//		Since      time.Time     // of a wait that a crash has cut off: when it began
+	//		Since      *time.Time    // nil, or of a wait that a crash has cut off: when it began
 	//		Err        error
 	//		InDoubt    *flow.Doubt // what a call that crashed comes to; nil: FailInDoubt
 	//		Metadata   *Metadata   // nil when there is nothing

@@ -75,7 +75,8 @@ func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 	}
 	if h.Effects < flow.Writes {
 		if h.Tool == engine.WaitTool || h.Tool == engine.HumanTool {
-			h.Since = p.journal.Header().Begin.Add(rec.Start)
+			since := p.journal.Header().Begin.Add(rec.Start)
+			h.Since = &since
 		}
 		if changed == "" && p.nodes == nil {
 			return false, rec.matches(op)
