@@ -88,6 +88,11 @@ func (a *app) init(cmd *cobra.Command, p *starter.Project) error {
 	if err := a.generate([]string{path.Clean(filepath.ToSlash(p.Workflow()))}, false, generation{fakes: p.Library}); err != nil {
 		return err
 	}
+	if p.Library { // the generated files import more
+		if err := starter.Complete(cmd.Context(), p.Dir); err != nil {
+			return err
+		}
+	}
 	if p.NewModule() {
 		if err := starter.Tidy(cmd.Context(), p.Dir); err != nil {
 			fmt.Fprintf(a.stderr, "flowgen: %v\n", err) // go.mod is complete all the same

@@ -51,11 +51,11 @@ func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (chang
 		return nil, err
 	}
 	if p.Library {
-		err = complete(ctx, p.Dir)
+		err = Complete(ctx, p.Dir)
 		more, toolErr := p.writeToolFile(ctx, from)
 		changed, err = more, errors.Join(err, toolErr)
 	} else {
-		err = complete(ctx, p.Dir, origin.Command)
+		err = Complete(ctx, p.Dir, origin.Command)
 	}
 	for name, text := range before {
 		if now, readErr := files.Read(name, files.Max); readErr == nil && !bytes.Equal(now, text) {
@@ -157,9 +157,9 @@ func (p *Project) writeToolFile(ctx context.Context, from origin.Origin) (change
 	return []string{name, sum}, nil
 }
 
-// complete lets the go command add to go.mod what the new imports need. It only ever adds, which `go mod tidy` would
+// Complete lets the go command add to go.mod what the new imports need. It only ever adds, which `go mod tidy` would
 // not promise for the rest of a user's module.
-func complete(ctx context.Context, dir string, more ...string) error {
+func Complete(ctx context.Context, dir string, more ...string) error {
 	cmd, err := goCommand(ctx, dir, append([]string{"list", "-mod=mod", "-deps", "-test", "./..."}, more...)...)
 	if err != nil {
 		return fmt.Errorf("the files are written, but go.mod could not be completed: %w", err)
