@@ -83,7 +83,12 @@ func Of(p *check.Program) *Manifest {
 	if len(c.people) > 0 {
 		out.People = c.people.sorted()
 	}
-	out.Slots, out.Timeouts = c.slots.sorted(), c.timeouts.sorted() // JSON leaves out empty ones
+	if len(c.slots) > 0 {
+		out.Slots = c.slots.sorted()
+	}
+	if len(c.timeouts) > 0 {
+		out.Timeouts = c.timeouts.sorted()
+	}
 	if len(c.asked) > 0 {
 		out.Asked = c.asked.sorted()
 	}

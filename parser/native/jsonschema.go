@@ -230,8 +230,11 @@ func wordSchema(words []string) object {
 		if n, err := strconv.Atoi(w); err == nil && wholeNumber.MatchString(w) {
 			out = append(out, n)
 		}
-		if w == "null" {
+		switch w {
+		case "null":
 			out = append(out, nil)
+		case "true", "false":
+			out = append(out, w == "true")
 		}
 		out = append(out, w)
 	}
