@@ -294,16 +294,19 @@ func TestLargeResults(t *testing.T) {
 	big := flow.Bind("t.big@1", flow.Reads, func(context.Context, query) (found, error) {
 		return found{[]string{strings.Repeat("y", 5000)}}, nil
 	})
+	data := flow.Bind("t.data@1", flow.Reads, func(context.Context, query) (value.Value, error) {
+		return value.Map(value.Entry{Key: "z", Value: value.String(strings.Repeat("z", 5000))}), nil
+	}, flow.MaxOutput(3000))
 	var told []llm.Result
 	s := func(turn int, c *llm.Conversation) (llm.Message, error) {
 		if turn == 0 {
-			return ask(`echo {"q":"`+strings.Repeat("ä", 3000)+`"}`, `big {"q":""}`), nil
+			return ask(`echo {"q":"`+strings.Repeat("ä", 3000)+`"}`, `big {"q":""}`, `data {"q":""}`), nil
 		}
 		told = c.Messages[len(c.Messages)-1].Results
 		return say("done"), nil
 	}
 	spec := func() *agent.Spec {
-		return &agent.Spec{Model: model(s), MaxResult: 1000, Tools: append(tools(), agent.Use("big", "", big, queryArgs, querySchema))}
+		return &agent.Spec{Model: model(s), MaxResult: 1000, Tools: append(tools(), agent.Use("big", "", big, queryArgs, querySchema), agent.Use("data", "", data, queryArgs, querySchema))}
 	}
 	t.Run("with a store", func(t *testing.T) {
 		out := mustRun(t, spec(), runtime.WithBlobs(blobs{}))
@@ -311,8 +314,16 @@ func TestLargeResults(t *testing.T) {
 		if !e[0].Truncated || len(e[0].Attachments) != 1 || e[0].Attachments[0].Bytes != 6000 || e[1].Truncated {
 			t.Errorf("%+v", e[0].Attachments)
 		}
-		if !strings.HasSuffix(told[0].Text, "[cut: the whole has 6000 bytes, at blob:1]") || len(told[0].Text) > 1100 {
+		if !strings.HasSuffix(told[0].Text, "[truncated: the whole has 6000 bytes, call_id "+e[0].CallID+"]") || len(told[0].Text) > 1200 {
 			t.Errorf("told %q", told[0].Text)
+		}
+		if !strings.Contains(told[2].Text, `"call_id":"`+e[2].CallID+`"`) || !e[2].Truncated {
+			t.Errorf("told %q", told[2].Text)
+		}
+		for _, r := range told {
+			if strings.Contains(r.Text, "blob:") {
+				t.Errorf("the model is told where the whole is kept: %q", r.Text)
+			}
 		}
 		hits, err := agent.Pin[found](start(t), node, out, agent.Latest("big"))
 		if err != nil || len(hits.Hits[0]) != 5000 {
@@ -324,8 +335,8 @@ func TestLargeResults(t *testing.T) {
 		if e := ordered(out)[0]; e.Truncated || len(e.Output.String()) != 6000 {
 			t.Error("cut without a place for the whole")
 		}
-		for _, r := range told {
-			if len(r.Text) > 1100 || !strings.Contains(r.Text, "[cut: the whole has ") {
+		for _, r := range told[:2] {
+			if len(r.Text) > 1200 || !strings.Contains(r.Text, "[truncated: the whole has ") {
 				t.Errorf("told %q", r.Text)
 			}
 		}

@@ -54,7 +54,7 @@ func (w *work) calls(t *flow.Run, asked []llm.Call) ([]llm.Result, error) {
 
 func (w *work) told(e *Envelope) string {
 	if w.spec.Tell != nil {
-		return cut(w.spec.Tell(e), w.room())
+		return cut(w.spec.Tell(e), w.room(), e.CallID)
 	}
 	return e.text(w.room())
 }
@@ -209,7 +209,7 @@ func (w *work) note(e *Envelope) {
 func (e *Envelope) text(room int) string {
 	if e.Error != nil {
 		b, _ := json.Marshal(e.Error)
-		return cut(string(b), room)
+		return cut(string(b), room, e.CallID)
 	}
 	var s string
 	if e.Output.Kind() == value.StringKind {
@@ -222,19 +222,41 @@ func (e *Envelope) text(room int) string {
 			}
 		}
 	}
-	if e.Truncated && e.Output.Kind() == value.StringKind && len(e.Attachments) > 0 {
-		a := e.Attachments[len(e.Attachments)-1]
-		return s + fmt.Sprintf("\n[cut: the whole has %d bytes, at %s]", a.Bytes, a.URL)
+	if e.Truncated && len(e.Attachments) > 0 { // where the whole is kept is not for the model
+		if e.Output.Kind() == value.StringKind {
+			return s + truncated(e.Attachments[len(e.Attachments)-1].Bytes, e.CallID)
+		}
+		if b, err := e.withoutURL().MarshalJSON(); err == nil {
+			s = string(b)
+		}
 	}
-	return cut(s, room)
+	return cut(s, room, e.CallID)
+}
+
+// withoutURL is an output that stands for a larger one (runtime.WithBlobs) as the model is told of it: with the call_id by which the
+// whole is found in place of its address.
+func (e *Envelope) withoutURL() value.Value {
+	var entries []value.Entry
+	for _, key := range e.Output.Keys() {
+		v, _ := e.Output.Get(key)
+		if key == "url" {
+			key, v = "call_id", value.String(e.CallID)
+		}
+		entries = append(entries, value.Entry{Key: key, Value: v})
+	}
+	return value.Map(entries...)
 }
 
 // cut is the beginning of s and a word about the rest.
-func cut(s string, room int) string {
+func cut(s string, room int, call string) string {
 	if len(s) <= room {
 		return s
 	}
-	return short(s, room) + fmt.Sprintf("\n[cut: the whole has %d bytes]", len(s))
+	return short(s, room) + truncated(int64(len(s)), call)
+}
+
+func truncated(bytes int64, call string) string {
+	return fmt.Sprintf("\n[truncated: the whole has %d bytes, call_id %s]", bytes, call)
 }
 
 // short is a beginning of s of at most n bytes.
