@@ -46,7 +46,7 @@ var takers = []taker{
 	{".jsonl", "inspect NAME"}, {".jsonl", "inspect NAME n"}, {"", "inspect --runs NAME"}, {"", "inspect latest --runs NAME"},
 	{".jsonl", "diff NAME NAME"}, {"", "diff --runs NAME a b"},
 	{".jsonl", "materialize NAME x"}, {".flowgen.yaml", "materialize --file NAME latest x"}, {"", "materialize --runs NAME latest x"},
-	{"", "graph --run latest --runs NAME SELF"},
+	{"", "graph --run latest --runs NAME main.flowgen.yaml"},
 }
 
 // A way is a name for the file outside, or for one that no command may read. typed tells that the user has said where the file
@@ -140,7 +140,8 @@ func TestWaysOut(t *testing.T) {
 // silent are the commands that do not say what a file has in it that they cannot read.
 var silent = map[string]string{
 	"inspect": "quotes no journal", "diff": "quotes no journal", "materialize": "quotes no journal and needs one", "fmt": "says nothing of what it formats",
-	"check --tool s=NAME slot.yaml": "must be in the project, also when the command line names it",
+	"graph --run latest --runs NAME main.flowgen.yaml": "quotes no journal",
+	"check --tool s=NAME slot.yaml":                    "must be in the project, also when the command line names it",
 }
 
 // What names no file that is there: commands, and flags whose help speaks of files. All commands with --tool read it as check.

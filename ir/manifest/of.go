@@ -74,26 +74,13 @@ func Of(p *check.Program) *Manifest {
 	}
 	out.Hosts, out.Networks, out.Commands, out.Env, out.Secrets = c.hosts.sorted(), c.networks.sorted(), c.commands.sorted(), c.env.sorted(), c.secrets.sorted()
 	out.GoPackages, out.Code, out.Models, out.Effects, out.Grants = c.packages.sorted(), c.code.sorted(), c.models.sorted(), c.effects.sorted(), c.grants.sorted()
-	if len(c.claims) > 0 {
-		out.Permissions = c.claims.sorted()
-	}
-	if len(c.servers) > 0 {
-		out.Servers = c.servers.sorted()
-	}
-	if len(c.people) > 0 {
-		out.People = c.people.sorted()
-	}
-	if len(c.slots) > 0 {
-		out.Slots = c.slots.sorted()
-	}
-	if len(c.timeouts) > 0 {
-		out.Timeouts = c.timeouts.sorted()
-	}
-	if len(c.asked) > 0 {
-		out.Asked = c.asked.sorted()
-	}
-	if len(c.unisolated) > 0 {
-		out.Unisolated = c.unisolated.sorted()
+	for to, names := range map[*[]string]set{
+		&out.Permissions: c.claims, &out.Servers: c.servers, &out.People: c.people, &out.Slots: c.slots, &out.Timeouts: c.timeouts,
+		&out.Asked: c.asked, &out.Unisolated: c.unisolated,
+	} {
+		if len(names) > 0 { // JSON leaves out the others
+			*to = names.sorted()
+		}
 	}
 	return out
 }
