@@ -164,9 +164,10 @@ func (c *checker) fixed(a *Agent, v *ir.Agent, e *env) {
 		chosen := *in // what the model chooses may be missing here
 		chosen.Fields = nil
 		for _, f := range in.Fields {
-			if slices.ContainsFunc(x.Of.With.Entries, func(e *ir.Entry) bool { return e.Key.Name == f.Name }) {
+			switch {
+			case slices.ContainsFunc(x.Of.With.Entries, func(e *ir.Entry) bool { return e.Key.Name == f.Name }):
 				chosen.Fields = append(chosen.Fields, f)
-			} else {
+			case f.Type.Kind != schema.Invalid:
 				free := *f
 				free.Default, free.Type = nil, schema.OptOf(f.Type, "")
 				chosen.Fields = append(chosen.Fields, &free)
