@@ -96,6 +96,9 @@ func (a *agency) start(t *testing.T, input []byte, exe string, args ...string) (
 // A run that is killed while it is undone, and resumed, undoes what is left, each once, and does nothing else; so does one that was asked
 // to stop.
 func TestKilledWhileUndone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program and kills it")
+	}
 	exe := program(t, "testdata/trip.flowgen.yaml")
 	for _, how := range []string{"refuse", "stop"} {
 		for killAt := 0; killAt <= 3; killAt++ {
