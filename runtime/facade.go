@@ -174,7 +174,7 @@ type (
 	// Question is what a human node asks, and what its record holds as the input.
 	//
 	//	type Question struct {
-	//		Key     string // by which it is answered; set for whoever asks, and in Waiting
+	//		Key     string // by which it is answered; set for the Asker, and in Waiting
 	//		Text    string
 	//		Type    string   // of the answer: string, int, float or bool; Ask fills it in
 	//		Choices []string // the answers that there are; nil: any of the type

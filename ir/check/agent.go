@@ -157,7 +157,7 @@ func (c *checker) fixed(a *Agent, v *ir.Agent, e *env) {
 			continue
 		case in.Kind == schema.Any:
 			c.poisonEntries(x.Of.With.Entries, e)
-			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: x.Of.With.Span, Message: fmt.Sprintf("tool %q does not say what it takes, so that nothing of it can be fixed", x.Tool.Key.Name),
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: x.Of.With.Span, Message: fmt.Sprintf("tool %q declares no input, so none of its arguments can be fixed", x.Tool.Key.Name),
 				Help: "declare its `in`"})
 			continue
 		}

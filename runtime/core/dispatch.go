@@ -95,7 +95,7 @@ func Dispatch[In, Out, R any](r *Run, n *Node, t *Tool[In, Out], args *value.Arg
 func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *value.Args, in func(*value.Args) In) error {
 	input, te := value.ReadArgs(args, in)
 	if te != nil {
-		return te // whoever chose the call says what becomes of it
+		return te // the caller decides what happens next
 	}
 	_, err := contained(r, n, t, input)
 	return err

@@ -18,7 +18,7 @@ const HumanTool = "human@1"
 
 // Question is what a human node asks, and what its record holds as the input.
 type Question struct {
-	Key     string   `json:"key,omitempty"` // by which it is answered; set for whoever asks, and in Waiting
+	Key     string   `json:"key,omitempty"` // by which it is answered; set for the Asker, and in Waiting
 	Text    string   `json:"question"`
 	Type    string   `json:"type"`              // of the answer: string, int, float or bool; Ask fills it in
 	Choices []string `json:"choices,omitempty"` // the answers that there are; nil: any of the type

@@ -35,7 +35,7 @@ type Info struct {
 	Partial bool // a run that fails gives an output, too: what it has reached
 	Status  bool // the field status of the output says how the run went, and anything but "success" is a failure of the program
 
-	Journal *Journaling // how runs are recorded; nil: as whoever runs them says
+	Journal *Journaling // how runs are recorded; nil: as the command or engine says
 }
 
 // A Need is a sandbox tier and the first node whose tool runs in it.

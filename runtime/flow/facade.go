@@ -79,7 +79,7 @@ type (
 	//		Facts    *Facts      // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
 	//		Partial  bool        // a run that fails gives an output, too: what it has reached
 	//		Status   bool        // the field status of the output says how the run went, and anything but "success" is a failure of the program
-	//		Journal  *Journaling // how runs are recorded; nil: as whoever runs them says
+	//		Journal  *Journaling // how runs are recorded; nil: as the command or engine says
 	//	}
 	Info = core.Info
 	// Node is one node of a workflow: static data, written once by the generator and shared by all runs.

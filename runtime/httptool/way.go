@@ -115,7 +115,7 @@ func (c *carrier) under(p *policy, t *http.Transport) *http.Transport {
 		own.MaxResponseHeaderBytes = MaxHeader
 	}
 	if own.IdleConnTimeout == 0 {
-		own.IdleConnTimeout = idle // whoever made t cannot close them
+		own.IdleConnTimeout = idle // the owner of t cannot close them
 	}
 	kept, _ := c.guarded.LoadOrStore(p.key, own)
 	return kept.(*http.Transport)

@@ -239,7 +239,7 @@ func testBusy(t *testing.T) {
 	}
 }
 
-// Whoever is asked in the process answers as before, and a run that its caller cancels is cancelled.
+// An asker in the process answers as before, and a run that its caller cancels is cancelled.
 func TestAsked(t *testing.T) { synctest.Test(t, testAsked) }
 
 func testAsked(t *testing.T) {
