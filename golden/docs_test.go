@@ -32,6 +32,9 @@ import (
 // The pages whose blocks are run. diagnostics.md is generated, and its examples are those of TestDiagnosticsExamples.
 const docsGlob = "../docs/*.md"
 
+// The pages of dialects.
+const dialectsGlob = "../docs/dialects/*.md"
+
 // The guides. The folder of one is the module example.com/app, and their go commands are run, too.
 const guidesGlob = "../docs/guides/*.md"
 
@@ -85,7 +88,11 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages = append(append(pages, guides...), "../README.md")
+	dialects, err := filepath.Glob(dialectsGlob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(slices.Concat(pages, guides, dialects), "../README.md")
 	support, err := txtar.ParseFile("testdata/docs.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -91,6 +91,11 @@ func docsProjects(t *testing.T) []*project {
 	if err != nil {
 		t.Fatal(err)
 	}
+	dialects, err := filepath.Glob("../../docs/dialects/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, dialects...)
 	support, err := txtar.ParseFile("../testdata/docs.txtar")
 	if err != nil {
 		t.Fatal(err)
