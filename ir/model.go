@@ -78,7 +78,7 @@ func (m *Model) Address() string {
 // A ModelProvider is a name that may stand before the colon of a model.
 type ModelProvider struct {
 	Name    string
-	Speaks  string // whose wire format: openai, anthropic, gemini, or scripted for none
+	Speaks  string // whose wire format: openai, responses, anthropic, gemini, or scripted for none
 	Address string // where it is unless base_url is written; empty: base_url must be
 	Preset  bool   // Address is not the default of what speaks its format
 	Key     string // the secret that it usually takes; empty: none
@@ -87,6 +87,7 @@ type ModelProvider struct {
 // ModelProviders are all there are, in the order in which they are listed.
 var ModelProviders = []ModelProvider{
 	{Name: "openai", Speaks: "openai", Address: "https://api.openai.com/v1", Key: "OPENAI_API_KEY"},
+	{Name: "openai-responses", Speaks: "responses", Address: "https://api.openai.com/v1", Key: "OPENAI_API_KEY"},
 	{Name: "anthropic", Speaks: "anthropic", Address: "https://api.anthropic.com", Key: "ANTHROPIC_API_KEY"},
 	{Name: "gemini", Speaks: "gemini", Address: "https://generativelanguage.googleapis.com", Key: "GEMINI_API_KEY"},
 	{Name: "openrouter", Speaks: "openai", Address: "https://openrouter.ai/api/v1", Preset: true, Key: "OPENROUTER_API_KEY"},

@@ -19,11 +19,14 @@ func (c *checker) modelParams(m *ir.Model, p *ir.ModelProvider) {
 		c.report(diag.Diagnostic{Code: diag.BadModel, Span: at, Message: message, Help: help})
 	}
 	q := &m.Params
-	if p.Speaks == "anthropic" && q.Seed != nil {
+	if (p.Speaks == "anthropic" || p.Speaks == "responses") && q.Seed != nil {
 		bad(q.SeedSpan, "models of `"+p.Name+"` take no `seed`", "remove it")
 	}
 	if t := q.Temperature; p.Speaks == "anthropic" && t != nil && *t > 1 {
 		bad(q.TemperatureSpan, "models of `"+p.Name+"` take a `temperature` from 0 to 1", "write at most 1")
+	}
+	if p.Speaks == "responses" && q.Stop != nil {
+		bad(q.StopSpan, "models of `"+p.Name+"` take no texts to `stop` at", "remove it, or use `openai:`")
 	}
 	if most := stops[p.Name]; most > 0 && m.BaseURL.Name == "" && len(q.Stop) > most {
 		bad(q.StopSpan, fmt.Sprintf("models of `%s` take at most %d texts to `stop` at, and these are %d", p.Name, most, len(q.Stop)), "remove some")

@@ -14,7 +14,7 @@ var modelCodes = []Entry{
 	{
 		Code:  BadModel,
 		Title: "a model that cannot be asked as it is declared",
-		Cause: "A model is written `provider:name`, with a provider that flowgen knows, such as openai, anthropic, gemini or ollama. Everything else that offers the interface of OpenAI is `openai:` with a `base_url`, which starts with https:// or http:// and holds no user, password, query or fragment. `vllm` has no address of its own, so that it needs one. `scripted:` is followed by the name of a file of answers; such a model is declared under `models:` and takes neither `base_url` nor `key`. A parameter or a kind of file that the provider refuses with every call is such a mistake too: a `seed` or a `temperature` above 1 for Anthropic's models, or more texts to `stop` at than a provider takes.",
+		Cause: "A model is written `provider:name`, with a provider that flowgen knows, such as openai, anthropic, gemini or ollama. Everything else that offers the interface of OpenAI is `openai:` with a `base_url`, which starts with https:// or http:// and holds no user, password, query or fragment. `vllm` has no address of its own, so that it needs one. `scripted:` is followed by the name of a file of answers; such a model is declared under `models:` and takes neither `base_url` nor `key`. A parameter or a kind of file that the provider refuses with every call is such a mistake too: a `seed` or a `temperature` above 1 for Anthropic's models, a `seed` or `stop` for `openai-responses`, or more texts to `stop` at than a provider takes.",
 		Wrong: `flowgen: 1
 name: dates
 models: {fast: {model: "openia:gpt-4o-mini", base_url: "http://localhost:8000/v1"}}

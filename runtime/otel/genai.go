@@ -46,4 +46,4 @@ const (
 )
 
 // wellKnown are the providers that the conventions spell in their own way.
-var wellKnown = map[string]string{"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai", "bedrock": "aws.bedrock"}
+var wellKnown = map[string]string{"openai-responses": "openai", "gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai", "bedrock": "aws.bedrock"}

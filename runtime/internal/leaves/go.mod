@@ -9,6 +9,7 @@ require (
 	github.com/flowgen-dev/flowgen/runtime/jstool/embedded v0.0.0
 	github.com/flowgen-dev/flowgen/runtime/llm/anthropic v0.0.0
 	github.com/flowgen-dev/flowgen/runtime/llm/gemini v0.0.0
+	github.com/flowgen-dev/flowgen/runtime/llm/responses v0.0.0
 	github.com/flowgen-dev/flowgen/runtime/mcptool v0.0.0
 	github.com/flowgen-dev/flowgen/runtime/startool v0.0.0
 	github.com/google/go-cmp v0.7.0
@@ -20,14 +21,10 @@ require (
 	cloud.google.com/go/auth v0.18.2 // indirect
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect
 	github.com/anthropics/anthropic-sdk-go v1.84.0 // indirect
-	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.16.30 // indirect
-	github.com/aws/aws-sdk-go-v2/internal/ini v1.8.3 // indirect
-	github.com/aws/aws-sdk-go-v2/service/sso v1.25.2 // indirect
-	github.com/aws/aws-sdk-go-v2/service/ssooidc v1.30.0 // indirect
-	github.com/aws/aws-sdk-go-v2/service/sts v1.33.17 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coder/websocket v1.8.15 // indirect
 	github.com/dlclark/regexp2 v1.12.0 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
@@ -42,11 +39,12 @@ require (
 	github.com/grafana/sobek v0.0.0-20260429085637-a66d4790012b // indirect
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect
+	github.com/openai/openai-go/v3 v3.96.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // indirect
-	github.com/tidwall/gjson v1.18.0 // indirect
+	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
@@ -77,6 +75,7 @@ replace (
 	github.com/flowgen-dev/flowgen/runtime/jstool/embedded => ../../jstool/embedded
 	github.com/flowgen-dev/flowgen/runtime/llm/anthropic => ../../llm/anthropic
 	github.com/flowgen-dev/flowgen/runtime/llm/gemini => ../../llm/gemini
+	github.com/flowgen-dev/flowgen/runtime/llm/responses => ../../llm/responses
 	github.com/flowgen-dev/flowgen/runtime/mcptool => ../../mcptool
 	github.com/flowgen-dev/flowgen/runtime/startool => ../../startool
 )

@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
@@ -32,45 +31,10 @@ type answer struct {
 	usage  sdk.Usage
 }
 
-// The library's decoder is lenient: it leaves out what has the wrong type, and takes numbers for texts. These look at
-// what has been there.
-
-// sound reports whether fields could be read.
-func sound(fields ...respjson.Field) bool {
-	for _, f := range fields {
-		if raw := f.Raw(); !f.Valid() && raw != respjson.Omitted && raw != respjson.Null {
-			return false
-		}
-	}
-	return true
-}
-
-// texts reports whether fields are texts, where they are there.
-func texts(fields ...respjson.Field) bool {
-	for _, f := range fields {
-		if raw := f.Raw(); raw != respjson.Omitted && raw != respjson.Null && raw[0] != '"' {
-			return false
-		}
-	}
-	return sound(fields...)
-}
-
-// counts reports whether fields are whole numbers, where they are there.
-func counts(fields ...respjson.Field) bool {
-	for _, f := range fields {
-		if raw := f.Raw(); raw != respjson.Omitted && raw != respjson.Null && strings.Trim(raw, "-0123456789") != "" {
-			return false
-		}
-	}
-	return sound(fields...)
-}
-
-const wrongTypes = "a field has another type than it should"
-
 // Whole reads an answer that came in one piece.
 func (m *memo) Whole(host string, body []byte) (*llm.Reply, error) {
 	var msg sdk.Message
-	if err := read(host, body, &msg); err != nil {
+	if err := wire.UnmarshalObject(host, body, &msg); err != nil {
 		return nil, err
 	}
 	if msg.JSON.Content.Raw() == respjson.Omitted || msg.JSON.StopReason.Raw() == respjson.Omitted {
@@ -79,14 +43,14 @@ func (m *memo) Whole(host string, body []byte) (*llm.Reply, error) {
 		}
 		return nil, wire.Garbled(host, "it has no content")
 	}
-	if !sound(msg.JSON.Content, msg.JSON.Usage) || !texts(msg.JSON.Model, msg.JSON.StopReason) || !soundUsage(&msg.Usage) {
-		return nil, wire.Garbled(host, wrongTypes)
+	if !wire.Sound(msg.JSON.Content, msg.JSON.Usage) || !wire.TextFields(msg.JSON.Model, msg.JSON.StopReason) || !soundUsage(&msg.Usage) {
+		return nil, wire.Garbled(host, wire.WrongTypes)
 	}
 	a := answer{model: string(msg.Model), stop: string(msg.StopReason), usage: msg.Usage}
 	for i := range msg.Content {
 		b := &msg.Content[i]
-		if !texts(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) || b.Type == "" {
-			return nil, wire.Garbled(host, wrongTypes)
+		if !wire.TextFields(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) || b.Type == "" {
+			return nil, wire.Garbled(host, wire.WrongTypes)
 		}
 		a.blocks = append(a.blocks, block{kind: b.Type, id: b.ID, name: b.Name, text: []byte(b.Text + b.Thinking),
 			args: []byte(b.Input), signature: []byte(b.Signature), data: b.Data})
@@ -94,20 +58,8 @@ func (m *memo) Whole(host string, body []byte) (*llm.Reply, error) {
 	return m.reply(host, &a)
 }
 
-// read is wire.Unmarshal with a check of the syntax, which the library's decoder does not do all of.
-func read(host string, data []byte, v any) error {
-	var raw json.RawMessage
-	if err := wire.Unmarshal(host, data, &raw); err != nil {
-		return err
-	}
-	if len(raw) == 0 || raw[0] != '{' {
-		return wire.Garbled(host, "it is no object")
-	}
-	return wire.Unmarshal(host, data, v)
-}
-
 func soundUsage(u *sdk.Usage) bool {
-	return counts(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens)
+	return wire.CountFields(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens)
 }
 
 // Streamed puts an answer together that comes in pieces.
@@ -116,11 +68,11 @@ func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)
 	a, begun, done := &answer{}, false, false
 	err := s.Events(resp, func(_, data string) (bool, error) {
 		var e sdk.MessageStreamEventUnion
-		if err := read(host, []byte(data), &e); err != nil {
+		if err := wire.UnmarshalObject(host, []byte(data), &e); err != nil {
 			return false, err
 		}
-		if !texts(e.JSON.Type) || !counts(e.JSON.Index) || !sound(e.JSON.Delta, e.JSON.Message, e.JSON.ContentBlock, e.JSON.Usage) {
-			return false, wire.Garbled(host, wrongTypes)
+		if !wire.TextFields(e.JSON.Type) || !wire.CountFields(e.JSON.Index) || !wire.Sound(e.JSON.Delta, e.JSON.Message, e.JSON.ContentBlock, e.JSON.Usage) {
+			return false, wire.Garbled(host, wire.WrongTypes)
 		}
 		switch e.Type {
 		case "message_start":
@@ -129,8 +81,8 @@ func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)
 			}
 			begun = true
 			a.model, a.usage = string(e.Message.Model), e.Message.Usage
-			if !texts(e.Message.JSON.Model) || !sound(e.Message.JSON.Usage) || !soundUsage(&a.usage) {
-				return false, wire.Garbled(host, wrongTypes)
+			if !wire.TextFields(e.Message.JSON.Model) || !wire.Sound(e.Message.JSON.Usage) || !soundUsage(&a.usage) {
+				return false, wire.Garbled(host, wire.WrongTypes)
 			}
 		case "message_stop":
 			done = true
@@ -162,8 +114,8 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 		if e.Index != int64(len(a.blocks)) || e.Index >= wire.MaxCalls {
 			return wire.Garbled(host, "its parts are out of order")
 		}
-		if !texts(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) {
-			return wire.Garbled(host, wrongTypes)
+		if !wire.TextFields(b.JSON.Type, b.JSON.Text, b.JSON.ID, b.JSON.Name, b.JSON.Thinking, b.JSON.Signature, b.JSON.Data) {
+			return wire.Garbled(host, wire.WrongTypes)
 		}
 		a.blocks = append(a.blocks, block{kind: b.Type, id: b.ID, name: b.Name, text: []byte(b.Text + b.Thinking), signature: []byte(b.Signature), data: b.Data})
 		if b.Type == "text" && b.Text != "" && delta != nil {
@@ -174,8 +126,8 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 		if e.Index < 0 || e.Index >= int64(len(a.blocks)) {
 			return wire.Garbled(host, "it goes on with a part that has not begun")
 		}
-		if !texts(d.JSON.Type, d.JSON.Text, d.JSON.PartialJSON, d.JSON.Thinking, d.JSON.Signature) {
-			return wire.Garbled(host, wrongTypes)
+		if !wire.TextFields(d.JSON.Type, d.JSON.Text, d.JSON.PartialJSON, d.JSON.Thinking, d.JSON.Signature) {
+			return wire.Garbled(host, wire.WrongTypes)
 		}
 		b := &a.blocks[e.Index]
 		b.text = append(append(b.text, d.Text...), d.Thinking...)
@@ -186,8 +138,8 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 		}
 	case "message_delta":
 		u := &e.Usage
-		if !texts(e.Delta.JSON.StopReason) || !counts(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens) {
-			return wire.Garbled(host, wrongTypes)
+		if !wire.TextFields(e.Delta.JSON.StopReason) || !wire.CountFields(u.JSON.InputTokens, u.JSON.OutputTokens, u.JSON.CacheReadInputTokens, u.JSON.CacheCreationInputTokens) {
+			return wire.Garbled(host, wire.WrongTypes)
 		}
 		a.stop = string(e.Delta.StopReason)
 		// The counts are those of the whole message; what is not there has not changed.

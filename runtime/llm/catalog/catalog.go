@@ -3,7 +3,10 @@
 // cost, have to agree on.
 package catalog
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // A Price is what a million tokens cost in dollars, as decimals.
 type Price struct {
@@ -32,6 +35,9 @@ const AnswerBound = 4096
 
 // Find returns what is known of provider:id. A dated version is what its model is.
 func Find(name string) (Model, bool) {
+	if id, ok := strings.CutPrefix(name, "openai-responses:"); ok { // another interface to the same models
+		name = "openai:" + id
+	}
 	if m, ok := models[name]; ok {
 		return m, true
 	}

@@ -1,5 +1,5 @@
-// Package fake is a model server on loopback that speaks the wire formats of OpenAI's chat completions, Anthropic's
-// messages and Gemini's generateContent, streams included, for tests and for examples that run without a network. It
+// Package fake is a model server on loopback that speaks the wire formats of OpenAI's chat completions and responses,
+// Anthropic's messages and Gemini's generateContent, streams included, for tests and for examples that run without a network. It
 // refuses what the real services refuse, and can fail in all the ways in which they and networks do.
 package fake
 
@@ -23,10 +23,11 @@ const (
 	OpenAI    Dialect = "openai"
 	Anthropic Dialect = "anthropic"
 	Gemini    Dialect = "gemini"
+	Responses Dialect = "openai-responses"
 )
 
 // Dialects are all there are.
-var Dialects = []Dialect{OpenAI, Anthropic, Gemini}
+var Dialects = []Dialect{OpenAI, Anthropic, Gemini, Responses}
 
 // Request is what a client has asked, as the server read it.
 type Request struct {
@@ -109,7 +110,7 @@ func (s *Server) Close() {
 
 // Base returns the base URL under which clients of a dialect ask.
 func (s *Server) Base(d Dialect) string {
-	if d == OpenAI {
+	if d == OpenAI || d == Responses {
 		return s.URL + "/v1"
 	}
 	return s.URL
@@ -161,6 +162,8 @@ func route(path string) (d Dialect, model, action string) {
 	switch path {
 	case "/v1/chat/completions":
 		return OpenAI, "", ""
+	case "/v1/responses":
+		return Responses, "", ""
 	case "/v1/messages":
 		return Anthropic, "", ""
 	}
@@ -180,7 +183,7 @@ func (s *Server) authorize(d Dialect, h http.Header) (status int, what string) {
 		return 0, ""
 	}
 	switch d {
-	case OpenAI:
+	case OpenAI, Responses:
 		if h.Get("Authorization") != "Bearer "+s.key {
 			return http.StatusUnauthorized, "Incorrect API key provided"
 		}

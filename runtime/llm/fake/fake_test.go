@@ -40,6 +40,7 @@ func post(t *testing.T, s *Server, path, body string) (int, string) {
 const (
 	openaiPath    = "/v1/chat/completions"
 	anthropicPath = "/v1/messages"
+	responsesPath = "/v1/responses"
 	geminiPath    = "/v1beta/models/g:generateContent"
 )
 
@@ -70,6 +71,15 @@ func TestRefusals(t *testing.T) {
 		{anthropicPath, `{"model":"m","max_tokens":1,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":"x"}]}]}`, "valid dictionary"},
 		{anthropicPath, `{"model":"m","max_tokens":1,"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]}]}`, "signature"},
 		{anthropicPath, `{"model":"m","max_tokens":1,"tools":[{"name":"f","input_schema":{"type":"array"}}],"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "not valid"},
+		{responsesPath, `{"model":"m","store":false,"input":[{"role":"user","content":"x"}]}`, ""},
+		{responsesPath, `{"model":"m","input":[]}`, "Missing required parameter"},
+		{responsesPath, `{"model":"m","seed":1,"input":[{"role":"user","content":"x"}]}`, "unknown field"},
+		{responsesPath, `{"model":"m","max_output_tokens":5,"input":[{"role":"user","content":"x"}]}`, "integer below minimum value"},
+		{responsesPath, `{"model":"m","input":[{"role":"robot","content":"x"}]}`, "Invalid value: 'robot'"},
+		{responsesPath, `{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"x"}]}`, "No tool call found"},
+		{responsesPath, `{"model":"m","input":[{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}]}`, "No tool output found"},
+		{responsesPath, `{"model":"m","input":[{"type":"reasoning","id":"rs","summary":[]}]}`, "not persisted"},
+		{responsesPath, `{"model":"m","tools":[{"type":"function","name":"f","parameters":{"type":"object","properties":{"a":{}}}}],"input":[{"role":"user","content":"x"}]}`, "additionalProperties"},
 		{geminiPath, `{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`, ""},
 		{geminiPath, `{"contents":[]}`, "contents are required"},
 		{geminiPath, `{"contents":[{"role":"user","parts":[]}]}`, "number of function response parts"},
@@ -116,7 +126,7 @@ func TestPieces(t *testing.T) {
 		req := &Request{Dialect: d, Model: "m"}
 		for n, want := range map[int]int{1: 1, 2: 2, 5: 5, 100: 5} {
 			b := stream(req, r, n)
-			got := bytes.Count(b, []byte(`"content":"`)) + bytes.Count(b, []byte(`"text_delta"`)) + bytes.Count(b, []byte(`"parts":[{"text"`))
+			got := bytes.Count(b, []byte(`"content":"`)) + bytes.Count(b, []byte(`"text_delta"`)) + bytes.Count(b, []byte(`"parts":[{"text"`)) + bytes.Count(b, []byte(`"type":"response.output_text.delta"`))
 			if d == OpenAI {
 				got-- // the first has the role, and no text
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 // readers read a request's body into the rest of it, and say what the real service would not take.
-var readers = map[Dialect]func(*Request) string{OpenAI: readOpenAI, Anthropic: readAnthropic, Gemini: readGemini}
+var readers = map[Dialect]func(*Request) string{OpenAI: readOpenAI, Anthropic: readAnthropic, Gemini: readGemini, Responses: readResponses}
 
 // toolName is what OpenAI and Anthropic take.
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)

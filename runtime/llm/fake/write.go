@@ -17,6 +17,8 @@ const created = 1_760_000_000
 func whole(req *Request, r *llm.Reply) []byte {
 	var v any
 	switch req.Dialect {
+	case Responses:
+		v = responsesAnswer(req, r)
 	case Anthropic:
 		v = object{"id": "msg_fake", "type": "message", "role": "assistant", "model": modelOf(req, r), "content": anthropicBlocks(r),
 			"stop_reason": stops[Anthropic][r.Stop], "stop_sequence": nil, "usage": anthropicUsage(r)}
@@ -123,6 +125,8 @@ func stream(req *Request, r *llm.Reply, pieces int) []byte {
 	}
 	var b bytes.Buffer
 	switch req.Dialect {
+	case Responses:
+		responsesStream(&b, req, r, pieces)
 	case Anthropic:
 		anthropicStream(&b, req, r, pieces)
 	case Gemini:

@@ -4,10 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/llm/internal/strict"
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
 )
 
@@ -59,21 +58,6 @@ type options struct {
 	} `json:"stream_options,omitempty"`
 }
 
-// longest is how many characters OpenAI takes of what a tool is said to do; with more it refuses the request. Servers of the
-// Model Context Protocol write more.
-const longest = 1024
-
-func shortened(description string) string {
-	if utf8.RuneCountInString(description) <= longest {
-		return description
-	}
-	cut := string([]rune(description)[:longest-1])
-	if i := strings.LastIndexByte(cut, ' '); i > longest/2 {
-		cut = cut[:i]
-	}
-	return cut + "…"
-}
-
 func newMemo(p *provider, req *llm.Request) *memo {
 	m := &memo{model: req.Model, stream: req.Delta != nil}
 	o := options{Model: req.Model, Temperature: req.Params.Temperature, TopP: req.Params.TopP, Seed: req.Params.Seed, Stop: req.Params.Stop, Stream: m.stream}
@@ -83,21 +67,21 @@ func newMemo(p *provider, req *llm.Request) *memo {
 		o.MaxTokens = req.Params.MaxTokens
 	}
 	for _, t := range req.Conv.Tools {
-		f := function{Name: m.names.Safe(t.Name), Description: shortened(t.Description)}
-		f.Parameters, f.Strict = strictly(t.Schema)
+		f := function{Name: m.names.Safe(t.Name), Description: strict.Description(t.Description)}
+		f.Parameters, f.Strict = strict.Schema(t.Schema)
 		o.Tools = append(o.Tools, toolParam{"function", f})
 	}
 	switch s := req.Conv.Schema; {
 	case s != nil && s.Tool != "":
 		m.answer = m.names.Own(s.Tool)
 		f := function{Name: m.answer, Description: "Gives the final answer. Call it once, when you have all that the answer needs."}
-		f.Parameters, f.Strict = strictly(s.JSON)
+		f.Parameters, f.Strict = strict.Schema(s.JSON)
 		o.Tools = append(o.Tools, toolParam{"function", f})
 		o.ToolChoice = toolChoice(m.answer, len(req.Conv.Tools) > 0)
 	case s != nil:
 		f := &format{Type: "json_schema"}
 		f.JSONSchema.Name = new(wire.Names).Safe(s.Name)
-		f.JSONSchema.Schema, f.JSONSchema.Strict = strictly(s.JSON)
+		f.JSONSchema.Schema, f.JSONSchema.Strict = strict.Schema(s.JSON)
 		o.ResponseFormat = f
 	}
 	if m.stream {

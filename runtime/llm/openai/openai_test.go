@@ -144,20 +144,6 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
-// OpenAI refuses a request with a longer description of a tool.
-func TestDescriptions(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                 "",
-		strings.Repeat("é", longest):       strings.Repeat("é", longest),
-		strings.Repeat("é", longest+1):     strings.Repeat("é", longest-1) + "…",
-		strings.Repeat("wor ds ", longest): strings.TrimSuffix(strings.Repeat("wor ds ", longest)[:longest-1], " w") + "…",
-	} {
-		if got := shortened(text); got != want {
-			t.Errorf("%q", got)
-		}
-	}
-}
-
 func TestStructured(t *testing.T) {
 	type out struct {
 		Route string `json:"route" flow:"enum=fix|skip"`

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 	"github.com/flowgen-dev/flowgen/runtime/llm/gemini"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
+	"github.com/flowgen-dev/flowgen/runtime/llm/responses"
 )
 
 // Each provider's own variable names another address, as its libraries have it, and no other variable counts: not even
@@ -26,7 +27,7 @@ func TestEnvironment(t *testing.T) {
 		d        fake.Dialect
 		variable string
 		provider llm.Provider
-	}{{fake.OpenAI, "OPENAI_BASE_URL", openai.Provider}, {fake.Anthropic, "ANTHROPIC_BASE_URL", anthropic.Provider}, {fake.Gemini, "GOOGLE_GEMINI_BASE_URL", gemini.Provider}} {
+	}{{fake.OpenAI, "OPENAI_BASE_URL", openai.Provider}, {fake.Anthropic, "ANTHROPIC_BASE_URL", anthropic.Provider}, {fake.Gemini, "GOOGLE_GEMINI_BASE_URL", gemini.Provider}, {fake.Responses, "OPENAI_BASE_URL", responses.Provider}} {
 		t.Setenv(tt.variable, s.Base(tt.d)+"/")
 		reply, err := tt.provider.Complete(t.Context(), &llm.Request{Model: "m", Conv: &llm.Conversation{Messages: []llm.Message{{Role: llm.User, Text: "x"}}}})
 		if err != nil || reply.Message.Text != "here" {

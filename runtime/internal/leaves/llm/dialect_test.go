@@ -107,7 +107,7 @@ func conversation(t *testing.T, d fake.Dialect, streamed bool) {
 		{Role: llm.Assistant, Text: first.Message.Text, Calls: asked},
 		{Role: llm.Tools, Results: []llm.Result{{ID: "a", Name: "_9acme_search", Text: `{"hits":[1,2]}`}, {ID: "b", Name: "made_up", Text: results[1].Text, Failed: true}, {ID: "c", Name: "_9acme_search_2"}}},
 	}
-	if d == fake.OpenAI { // has no word for a failure
+	if d == fake.OpenAI || d == fake.Responses { // have no word for a failure
 		sent[2].Results[1].Failed = false
 	}
 	sameJSON := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Args" }, cmp.Transformer("json", func(s string) any {

@@ -24,6 +24,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 	"github.com/flowgen-dev/flowgen/runtime/llm/gemini"
 	"github.com/flowgen-dev/flowgen/runtime/llm/openai"
+	"github.com/flowgen-dev/flowgen/runtime/llm/responses"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -47,12 +48,12 @@ const (
 	grace    = 250 * time.Millisecond
 )
 
-var at = map[fake.Dialect]func(string) llm.Provider{fake.OpenAI: openai.At, fake.Anthropic: anthropic.At, fake.Gemini: gemini.At}
+var at = map[fake.Dialect]func(string) llm.Provider{fake.OpenAI: openai.At, fake.Anthropic: anthropic.At, fake.Gemini: gemini.At, fake.Responses: responses.At}
 
-// byDialect are the codes of a cell that is not the same for all: openai, anthropic, gemini.
-type byDialect [3]value.Code
+// byDialect are the codes of a cell that is not the same for all: openai, anthropic, gemini, openai-responses.
+type byDialect [4]value.Code
 
-func same(c value.Code) byDialect { return byDialect{c, c, c} }
+func same(c value.Code) byDialect { return byDialect{c, c, c, c} }
 
 // ok is the code of what is no error.
 const ok value.Code = ""
@@ -184,7 +185,7 @@ func bodyCells() []cell {
 	add("garbage in an event", is("data: <html>no JSON</html>\n\n"), p, p)
 	add("nothing", is(""), p, same(value.NetworkError))
 	add("null", is("null"), p, same(value.NetworkError))
-	add("null in an event", is("data: null\n\n"), p, byDialect{value.NetworkError, value.ProviderError, value.NetworkError})
+	add("null in an event", is("data: null\n\n"), p, byDialect{value.NetworkError, value.ProviderError, value.NetworkError, value.ProviderError})
 	add("a list in an event", is("data: []\n\n"), p, p)
 	add("NaN", replace("4242", "NaN"), p, p)
 	add("a number too large", replace("4242", "1e400"), p, p)
@@ -200,18 +201,20 @@ func bodyCells() []cell {
 		fake.OpenAI:    {`"choices":[{`, `"choices":[],"others":[{`},
 		fake.Anthropic: {`"content":[`, `"others":[`},
 		fake.Gemini:    {`"candidates":[`, `"others":[`},
-	}), p, byDialect{value.ProviderError, ok, value.NetworkError})
+		fake.Responses: {`"output":[`, `"others":[`},
+	}), p, byDialect{value.ProviderError, ok, value.NetworkError, value.ProviderError})
 	add("the reason is missing", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"finish_reason":"stop"`, `"x":1`}, fake.Anthropic: {`"stop_reason":"end_turn"`, `"x":1`}, fake.Gemini: {`"finishReason":"STOP"`, `"x":1`},
-	}), p, byDialect{value.ProviderError, value.ProviderError, value.NetworkError})
+		fake.Responses: {`"status":"completed"`, `"x":1`},
+	}), p, byDialect{value.ProviderError, value.ProviderError, value.NetworkError, value.ProviderError})
 	add("the reason is a number", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"finish_reason":"stop"`, `"finish_reason":1`}, fake.Anthropic: {`"stop_reason":"end_turn"`, `"stop_reason":1`},
-		fake.Gemini: {`"finishReason":"STOP"`, `"finishReason":1`},
+		fake.Gemini: {`"finishReason":"STOP"`, `"finishReason":1`}, fake.Responses: {`"status":"completed"`, `"status":1`},
 	}), p, p)
 	add("a reason that nobody knows", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"finish_reason":"stop"`, `"finish_reason":"new"`}, fake.Anthropic: {`"stop_reason":"end_turn"`, `"stop_reason":"new"`},
-		fake.Gemini: {`"finishReason":"STOP"`, `"finishReason":"NEW"`},
-	}), byDialect{ok, ok, value.ProviderError}, byDialect{ok, ok, value.ProviderError})
+		fake.Gemini: {`"finishReason":"STOP"`, `"finishReason":"NEW"`}, fake.Responses: {`"status":"completed"`, `"status":"new"`},
+	}), byDialect{ok, ok, value.ProviderError, value.ProviderError}, byDialect{ok, ok, value.ProviderError, value.ProviderError})
 
 	calls := func(calls ...llm.Call) *llm.Reply {
 		return &llm.Reply{Stop: llm.CallStop, Message: llm.Message{Calls: calls}, Usage: llm.Usage{Input: 4242, Output: 3}}
@@ -219,7 +222,7 @@ func bodyCells() []cell {
 	add("a tool that nobody has", nil, same(ok), same(ok)).reply = calls(llm.Call{ID: "a", Name: "made_up", Args: "{}"})
 	add("two calls of one id", nil, p, p).reply = calls(llm.Call{ID: "a", Name: "f", Args: "{}"}, llm.Call{ID: "a", Name: "g", Args: "{}"})
 	add("a call without a name", nil, p, p).reply = calls(llm.Call{ID: "a", Args: "{}"})
-	add("a call without an id", nil, byDialect{p[0], p[1], ok}, byDialect{p[0], p[1], ok}).reply = calls(llm.Call{Name: "f", Args: "{}"})
+	add("a call without an id", nil, byDialect{p[0], p[1], ok, p[3]}, byDialect{p[0], p[1], ok, p[3]}).reply = calls(llm.Call{Name: "f", Args: "{}"})
 	many := make([]llm.Call, 10_001)
 	for i := range many {
 		many[i] = llm.Call{ID: fmt.Sprint(i), Name: "f", Args: "{}"}
@@ -236,11 +239,11 @@ func streamCells() []cell {
 	}
 	n, p := value.NetworkError, value.ProviderError
 	add("cut mid-event", func(_ fake.Dialect, b []byte) []byte { return b[:len(b)*2/5] }, same(n))
-	add("the first event twice", events(func(_ fake.Dialect, l []string) []string { return append([]string{l[0]}, l...) }), byDialect{ok, p, ok})
-	add("the first event is missing", events(func(_ fake.Dialect, l []string) []string { return l[1:] }), byDialect{ok, p, n})
-	add("the last event is missing", events(func(_ fake.Dialect, l []string) []string { return l[:len(l)-1] }), byDialect{ok, n, n})
+	add("the first event twice", events(func(_ fake.Dialect, l []string) []string { return append([]string{l[0]}, l...) }), byDialect{ok, p, ok, ok})
+	add("the first event is missing", events(func(_ fake.Dialect, l []string) []string { return l[1:] }), byDialect{ok, p, n, ok})
+	add("the last event is missing", events(func(_ fake.Dialect, l []string) []string { return l[:len(l)-1] }), byDialect{ok, n, n, n})
 	add("the last event twice", events(func(_ fake.Dialect, l []string) []string { return append(l, l[len(l)-1]) }), same(ok))
-	add("backwards", events(func(_ fake.Dialect, l []string) []string { slices.Reverse(l); return l }), byDialect{p, p, ok})
+	add("backwards", events(func(_ fake.Dialect, l []string) []string { slices.Reverse(l); return l }), byDialect{p, p, ok, ok})
 	add("an event that nobody knows", events(func(_ fake.Dialect, l []string) []string {
 		return slices.Insert(l, 1, "event: novelty\ndata: {\"type\":\"novelty\",\"x\":[1]}\n\n")
 	}), same(ok))
@@ -252,6 +255,7 @@ func streamCells() []cell {
 			fake.OpenAI:    `data: {"error":{"message":"too many","code":429}}` + "\n\n",
 			fake.Anthropic: "event: error\n" + `data: {"type":"error","error":{"type":"rate_limit_error","message":"too many"}}` + "\n\n",
 			fake.Gemini:    `data: {"error":{"code":429,"message":"too many","status":"RESOURCE_EXHAUSTED"}}` + "\n\n",
+			fake.Responses: "event: error\n" + `data: {"type":"error","code":"rate_limit_exceeded","message":"too many","param":null}` + "\n\n",
 		}[d])
 	}), same(value.RateLimit))
 	add("an event of 9 MB", events(func(_ fake.Dialect, l []string) []string {
@@ -259,7 +263,8 @@ func streamCells() []cell {
 	}), same(value.PolicyDenied))
 	add("parts out of order", perDialect(map[fake.Dialect][2]string{
 		fake.OpenAI: {`"delta":{"content":"MARK"}`, `"delta":{"tool_calls":[{"index":7}]}`}, fake.Anthropic: {`"index":0`, `"index":7`}, fake.Gemini: {`"index":0`, `"index":7`},
-	}), byDialect{p, p, ok})
+		fake.Responses: {`"output_index":0`, `"output_index":7`},
+	}), byDialect{p, p, ok, ok})
 
 	large := same(value.PolicyDenied)
 	return append(list, cell{name: "33 MB", fault: fake.Fault{Edit: func(_ fake.Dialect, b []byte) []byte {

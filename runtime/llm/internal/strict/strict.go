@@ -1,9 +1,13 @@
-package openai
+// Package strict puts tools and answers into the form that both interfaces of OpenAI ask for: schemas of the strict mode, and
+// descriptions of bounded length.
+package strict
 
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime/llm/internal/wire"
 )
@@ -22,8 +26,8 @@ type made struct {
 // mostKept bounds kept for programs whose schemas are not their own.
 const mostKept = 1000
 
-// strictly is strict, once for each schema.
-func strictly(schema json.RawMessage) (json.RawMessage, bool) {
+// Schema returns a schema in the form that strict mode asks for, and true; or, where it has no such form, the schema and false.
+func Schema(schema json.RawMessage) (json.RawMessage, bool) {
 	kept.Lock()
 	defer kept.Unlock()
 	m, ok := kept.made[string(schema)]
@@ -120,4 +124,20 @@ func hasDefault(v any) bool {
 		return slices.ContainsFunc(v, hasDefault)
 	}
 	return false
+}
+
+// longest is how many characters OpenAI takes of what a tool is said to do; with more it refuses the request. Servers of the
+// Model Context Protocol write more.
+const longest = 1024
+
+// Description returns a description in at most that many characters.
+func Description(description string) string {
+	if utf8.RuneCountInString(description) <= longest {
+		return description
+	}
+	cut := string([]rune(description)[:longest-1])
+	if i := strings.LastIndexByte(cut, ' '); i > longest/2 {
+		cut = cut[:i]
+	}
+	return cut + "…"
 }

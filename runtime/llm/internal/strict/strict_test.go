@@ -1,9 +1,10 @@
-package openai
+package strict
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -174,5 +175,19 @@ func TestStrictNullable(t *testing.T) {
 	want := `{"type":"object","properties":{"n":{"anyOf":[{"type":"integer"},{"type":"null"}]},"m":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["n","m"],"additionalProperties":false}`
 	if !ok || string(got) != want {
 		t.Errorf("%v, %s", ok, got)
+	}
+}
+
+// OpenAI refuses a request with a longer description of a tool.
+func TestDescriptions(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                 "",
+		strings.Repeat("é", longest):       strings.Repeat("é", longest),
+		strings.Repeat("é", longest+1):     strings.Repeat("é", longest-1) + "…",
+		strings.Repeat("wor ds ", longest): strings.TrimSuffix(strings.Repeat("wor ds ", longest)[:longest-1], " w") + "…",
+	} {
+		if got := Description(text); got != want {
+			t.Errorf("%q", got)
+		}
 	}
 }
