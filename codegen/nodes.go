@@ -3,6 +3,7 @@ package codegen
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dave/jennifer/jen"
@@ -265,19 +266,7 @@ func (g *generator) info() {
 		}
 		fields = append(fields, field("Edges", jen.Index().Qual(flowPath, "Edge").Custom(braces(true), list...)))
 	}
-	var secrets []jen.Code
-	seen := map[string]bool{}
-	for _, p := range g.programs() {
-		for _, s := range p.WF.Secrets {
-			if !seen[s.Name.Name] {
-				seen[s.Name.Name] = true
-				secrets = append(secrets, quote(s.Name.Name))
-			}
-		}
-	}
-	if len(secrets) > 0 {
-		fields = append(fields, field("Secrets", jen.Index().String().Values(secrets...)))
-	}
+	fields = append(fields, g.secretFields()...)
 	if brought := g.p.Providers(); len(brought) > 0 {
 		var names []string
 		for _, id := range brought {
@@ -309,6 +298,26 @@ func (g *generator) info() {
 	g.file.Line()
 	g.file.Comment("Info describes the workflow to command lines and viewers.")
 	g.file.Var().Id("Info").Op("=").Op("&").Qual(flowPath, "Info").Custom(braces(true), fields...)
+}
+
+// secretFields are the names of the secrets, and whether they may be short.
+func (g *generator) secretFields() []jen.Code {
+	var names []string
+	for _, p := range g.programs() {
+		for _, s := range p.WF.Secrets {
+			if !slices.Contains(names, s.Name.Name) {
+				names = append(names, s.Name.Name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	fields := []jen.Code{field("Secrets", jen.Index().String().Values(quoted(names)...))}
+	if g.p.WF.ShortKeys {
+		fields = append(fields, field("ShortKeys", jen.True()))
+	}
+	return fields
 }
 
 func (g *generator) infoFields(fs []*schema.Field) jen.Code {

@@ -178,6 +178,12 @@ func (g *generator) command(t *ir.Tool, c *ir.CommandTool) jen.Code {
 	if len(secrets) > 0 {
 		add("SecretEnv", jen.Index().String().Values(secrets...))
 	}
+	if c.Inherit {
+		add("Inherit", jen.True())
+	}
+	if c.Verbatim {
+		add("Verbatim", jen.True())
+	}
 	if c.Stdin != nil {
 		add("Stdin", text(c.Stdin))
 	}

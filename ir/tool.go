@@ -80,6 +80,9 @@ type CommandTool struct {
 	Env    []EnvVar
 	Format Format
 	Span   source.Span
+
+	Inherit  bool // the command sees the entire environment
+	Verbatim bool // text keeps its final line break
 }
 
 // EnvVar is one variable of a process: text, or the value of a secret.

@@ -49,6 +49,7 @@ type Workflow struct {
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
 	Load        []*Expr        // calls that the program makes before it looks for secrets and tools
 	Provided    *Provided      // what the runtime has for workflows in any language
+	ShortKeys   bool           // keys of models may be shorter than what can be kept secret, as in the dialect's engine
 	Claims      []Ident        // permissions that the file claims besides those of the tools that it calls
 	Flows       []*Workflow    // sub-workflows reached by flow nodes, each file once, in order of first use
 

@@ -348,7 +348,7 @@ func (c *testcase) marks(t *testing.T) {
 	t.Helper()
 	want, made := map[string]int{}, map[string]int{}
 	for _, f := range c.archive.Files {
-		if path.Ext(f.Name) != ".yaml" && path.Ext(f.Name) != ".md" {
+		if !slices.Contains([]string{".yaml", ".md", ".json"}, path.Ext(f.Name)) {
 			continue
 		}
 		for i, line := range strings.Split(string(f.Data), "\n") {

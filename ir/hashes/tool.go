@@ -62,6 +62,8 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 		x.line("dir", template(b.Dir))
 		x.pairs("env", b.Env)
 		x.line("format", strconv.Itoa(int(b.Format)))
+		x.mark("inherit", b.Inherit)
+		x.mark("verbatim", b.Verbatim)
 	case *ir.HTTPTool:
 		x.line("http", b.Method, template(b.URL))
 		if b.Base.Name != "" {

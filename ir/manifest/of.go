@@ -269,6 +269,9 @@ func (c *collector) command(b *ir.CommandTool) {
 	for _, name := range inherited {
 		c.env.add(name)
 	}
+	if b.Inherit {
+		c.env.add("*")
+	}
 	for _, v := range b.Env {
 		c.env.add(v.Name.Name)
 	}

@@ -49,7 +49,7 @@ func (p *parser) cliAgent(m dialect.Mapping, out *Node) {
 	for _, id := range p.Idents(m.Get("extra_args"), "`extra_args`") {
 		extra = append(extra, id.Name)
 	}
-	c := &ir.CommandTool{Span: prompt.Span, Format: ir.FormatText}
+	c := &ir.CommandTool{Span: prompt.Span, Format: ir.FormatText, Inherit: true, Verbatim: format == "text"}
 	before, after := command(who, format, model, extra)
 	for _, a := range before {
 		c.Args = append(c.Args, word(a, prompt.Span))

@@ -32,16 +32,17 @@ var (
 
 // A dataset reads records: from a file, a database, a server or a resource.
 type dataset struct {
-	Kind    string   // of sourceKinds
-	URI     ir.Ident // of the file, the database or the resource, or an address
-	Format  string   // of a file: json, jsonl, csv; parquet cannot be read
-	Query   string   // of sqlite
-	Method  string   // of http
-	Body    string   // of http: what is sent
-	JSON    bool     // of http: the body is JSON
-	Wrap    bool     // of http and mcp-resource: what is no array becomes the one item of an array
-	Server  string   // of mcp-resource: an address; empty: Command
-	Command []string // of mcp-resource: what starts the server
+	Kind    string      // of sourceKinds
+	URI     ir.Ident    // of the file, the database or the resource, or an address
+	Format  string      // of a file: json, jsonl, csv; parquet cannot be read
+	Query   string      // of sqlite
+	Method  string      // of http
+	Body    string      // of http: what is sent
+	JSON    bool        // of http: the body is JSON
+	Wrap    bool        // of http and mcp-resource: what is no array becomes the one item of an array
+	Server  string      // of mcp-resource: an address; empty: Command
+	Command []string    // of mcp-resource: what starts the server
+	Env     []ir.EnvVar // of mcp-resource: variables of the server that are secrets
 }
 
 // sourceShape is a source of a kind, which the pages call `kind` and the engine's own examples `type`.
@@ -190,6 +191,9 @@ func (p *parser) resourceSource(s dialect.Mapping, b *dataset) (ok bool) {
 		if !ok {
 			return false
 		}
+		if s := p.served(id.Name); s != nil {
+			return p.knownServer(id, s, b)
+		}
 		if strings.HasPrefix(id.Name, "http://") || strings.HasPrefix(id.Name, "https://") {
 			b.Server = id.Name
 			return true
@@ -225,7 +229,11 @@ func (b *dataset) made(t *ir.Tool, file string) *expr.Node {
 		}
 		return expr.Invoke(fnFetch, name, expr.Invoke(effects), expr.Struct(requestType, fields...))
 	case "mcp-resource":
-		server := expr.Invoke(dialect.MCPLocal, expr.Const(t.Key.Name), texts(b.Command))
+		local := []*expr.Node{expr.Const(t.Key.Name), texts(b.Command)}
+		for _, v := range b.Env {
+			local = append(local, expr.Const(v.Name.Name+"="+v.Secret.Name))
+		}
+		server := expr.Invoke(dialect.MCPLocal, local...)
 		if b.Server != "" {
 			server = expr.Invoke(dialect.MCPRemote, append([]*expr.Node{expr.Const(t.Key.Name), expr.Const(b.Server)}, reached(b.Server)...)...)
 		}
@@ -257,7 +265,7 @@ func reached(address string) []*expr.Node {
 
 // reach is what the tool can touch.
 func (b *dataset) reach(t *ir.Tool) *ir.Reach {
-	server := []*ir.Server{{Name: t.Key, Command: b.Command, URL: b.Server}}
+	server := []*ir.Server{{Name: t.Key, Command: b.Command, Env: b.Env, URL: b.Server}}
 	switch {
 	case b.Kind == "http":
 		return &ir.Reach{Hosts: []string{host(b.URI.Name)}}

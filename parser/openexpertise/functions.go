@@ -18,6 +18,7 @@ var (
 	flowType    = schema.PointerTo(schema.OpaqueOf(enginePath, "Flow"))
 	policyType  = schema.OpaqueOf(enginePath, "Policy")
 	endedType   = schema.OpaqueOf(enginePath, "Ended", &schema.Field{Name: "edge", Type: schema.DynamicType})
+	errorType   = &schema.Type{Kind: schema.Opaque, Go: &schema.Go{Name: "error"}}
 	statusType  = &schema.Type{Kind: schema.Enum, Values: []string{"success", "partial", "failed"}}
 	requestType = schema.OpaqueOf(webPath, "Request", &schema.Field{Name: "method", Type: schema.StringType}, &schema.Field{Name: "url", GoName: "URL", Type: schema.StringType},
 		&schema.Field{Name: "body", Type: schema.StringType}, &schema.Field{Name: "json", GoName: "JSON", Type: schema.BoolType})
@@ -50,9 +51,8 @@ var (
 	fnBound    = function("Bound", expr.Func{Result: endedType, Fails: true}, flowType, dialect.RunType, dialect.NodeType, dialect.ToolType, policyType, dyn)
 
 	fnOK            = method("OK", expr.Func{Result: schema.BoolType, Pure: true}, endedType)
-	fnAnd           = method("And", expr.Func{Result: endedType, Pure: true}, endedType, endedType)
-	fnStatus        = function("Status", expr.Func{Variadic: true, Result: statusType, Pure: true}, endedType)
-	fnStatusOfWaves = function("StatusOfWaves", expr.Func{Variadic: true, Result: statusType, Pure: true}, endedType)
+	fnStatus        = method("Status", expr.Func{Result: statusType, Pure: true}, flowType, errorType)
+	fnStatusOfWaves = method("StatusOfWaves", expr.Func{Result: statusType, Pure: true}, flowType, errorType, dialect.GoInt)
 
 	fnFail  = function("Fail", expr.Func{Const: true, Result: policyType, Pure: true})
 	fnSkip  = function("Skip", expr.Func{Const: true, Result: policyType, Pure: true})
@@ -71,7 +71,7 @@ var (
 )
 
 // functions are all of these.
-var functions = []*expr.Func{fnNew, fnLoose, fnAside, fnItems, fnJoin, fnTool, fnDataset, fnResponse, fnEach, fnText, fnValues, fnChild, fnBound, fnOK, fnAnd, fnStatus, fnStatusOfWaves,
+var functions = []*expr.Func{fnNew, fnLoose, fnAside, fnItems, fnJoin, fnTool, fnDataset, fnResponse, fnEach, fnText, fnValues, fnChild, fnBound, fnOK, fnStatus, fnStatusOfWaves,
 	fnFail, fnSkip, fnRetry, fnFill, fnOr, fnLength, fnUnwrap, fnArray, fnWrapped, fnFile, fnRows, fnFetch}
 
 func function(name string, f expr.Func, params ...*schema.Type) *expr.Func {

@@ -55,19 +55,16 @@ func (p *parser) lower(o *dialect.Order, sorted bool) {
 			p.wf.Body.Edges = append(p.wf.Body.Edges, e)
 		}
 	}
-	status := fnStatus
+	status := expr.Invoke(fnStatus, expr.Read("job"), expr.Read("error"))
 	if tree.Upstream && tree.Concurrency > 1 {
-		status = fnStatusOfWaves
+		status = expr.Invoke(fnStatusOfWaves, expr.Read("job"), expr.Read("error"), expr.Const(int64(len(tree.Nodes))))
 	}
-	var ends []*expr.Node
-	for _, n := range tree.Nodes {
-		ends = append(ends, l.ended(n))
-	}
-	p.wf.Outcome.Status = true
-	for name, v := range map[string]*expr.Node{"status": expr.Invoke(status, ends...), "finalState": expr.Read("state")} {
+	p.wf.Outcome = ir.Outcome{Always: true, Status: true}
+	output := func(name string, v *expr.Node) {
 		p.wf.Output = append(p.wf.Output, &ir.Output{Name: ir.Ident{Name: name, Span: p.wf.Name.Span}, Value: of(v)})
 	}
-	slices.SortFunc(p.wf.Output, func(a, b *ir.Output) int { return strings.Compare(b.Name.Name, a.Name.Name) })
+	output("status", status)
+	output("finalState", expr.Read("state"))
 }
 
 func of(n *expr.Node) *ir.Expr { return &ir.Expr{Node: n} }
@@ -100,7 +97,6 @@ func (l *lowering) block(o *dialect.Order) {
 		flow = expr.Invoke(fnLoose, flow)
 	}
 	*b = append(*b, let("job", flow))
-	declared := map[*Node]bool{}
 	for _, ph := range l.tree.Phases {
 		l.phase = ph
 		waves := l.waves(ph, o)
@@ -110,12 +106,6 @@ func (l *lowering) block(o *dialect.Order) {
 			}
 			ph.Nodes = slices.Concat(waves...) // as they run
 			continue
-		}
-		for _, w := range waves {
-			if n := w[0]; !declared[n] {
-				declared[n] = true
-				*b = append(*b, &ir.LetStmt{Name: ident(l.local[n]), Type: endedType})
-			}
 		}
 		l.rounds(b, waves)
 	}
@@ -197,7 +187,7 @@ func (l *lowering) rounds(b *ir.Block, waves [][]*Node) {
 		if ph.Kind == PhasePipeline && i > 0 {
 			l.roots["stage"] = expr.Object(expr.Put(waves[i-1][0].ID.Name, expr.Read("stage", "edge")))
 		}
-		do = append(do, l.run(n, "job", "stage"), &ir.SetStmt{Target: of(l.ended(n)), Value: of(expr.Invoke(fnAnd, l.ended(n), expr.Read("stage")))})
+		do = append(do, l.run(n, "job", "stage"))
 		if ph.Kind == PhasePipeline && i < len(waves)-1 { // a node that hands nothing on ends the item
 			do = append(do, &ir.IfStmt{Cond: of(expr.Not(expr.Invoke(dialect.Present, expr.Read("stage", "edge")))), Then: ir.Block{&ir.NextStmt{}}})
 		}

@@ -31,7 +31,7 @@ func Is(root *yamlnode.Node) bool {
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
 	p := &parser{Reader: dialect.NewReader(f, yamlnode.Core, sink), load: load, opts: opts, nodes: map[string]*Node{}, tools: map[string]*ir.Tool{}, written: map[*Node]bool{}, bound: map[string]*ir.Tool{}, datasets: map[*Node]*dataset{}}
 	p.tree = &Tree{Upstream: opts.Upstream, Concurrency: 1}
-	p.wf = &ir.Workflow{File: f, Origin: Name, Settle: p.settle, Tree: p.tree}
+	p.wf = &ir.Workflow{File: f, Origin: Name, ShortKeys: true, Settle: p.settle, Tree: p.tree}
 	p.wf.Name = ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}
 	if m, ok := p.Mapping(root, topShape); ok {
 		p.experience(m)

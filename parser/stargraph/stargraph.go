@@ -57,7 +57,7 @@ const (
 func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialect.Options, sink *diag.Sink) *ir.Workflow {
 	p := &parser{Reader: dialect.NewReader(f, yamlnode.YAML11, sink), opts: opts, load: load, byID: map[string]*node{}, fields: map[string]*field{}}
 	p.wf = &ir.Workflow{File: f, Name: ir.Ident{Name: stem(f.Name), Span: root.Span.Sub(0, 0)}}
-	p.wf.Casts = true
+	p.wf.Casts, p.wf.ShortKeys = true, true
 	p.wf.Body.Span, p.wf.Body.EdgesWritten, p.wf.Body.EdgesSpan = root.Span, true, dialect.Head(root)
 	shape, name := pageShape, "graph"
 	switch {

@@ -18,6 +18,8 @@ type Info struct {
 
 	Providers []string // of models, which options give New
 
+	ShortKeys bool // a secret may be too short to be found in texts and taken out
+
 	// SecretOwners are the owners of secrets that not every owner may have.
 	SecretOwners map[string][]Owner
 

@@ -69,6 +69,12 @@ type Command struct {
 	// PATH, HOME, LANG, TZ and TMPDIR of this process, which they override.
 	Env []string
 
+	// Inherit shows the command the entire environment of this process.
+	Inherit bool
+
+	// Verbatim makes Text keep the final line break.
+	Verbatim bool
+
 	// SecretEnv holds KEY=SECRET entries: variables whose values are secrets,
 	// by name. The tool must ask for them with flow.Secrets. The values
 	// reach the process and nothing else.

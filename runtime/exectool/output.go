@@ -71,7 +71,7 @@ func text(c *Command, out []byte) (string, error) {
 	if err := checkUTF8(c, out); err != nil {
 		return "", err
 	}
-	if body, ok := bytes.CutSuffix(out, []byte("\n")); ok {
+	if body, ok := bytes.CutSuffix(out, []byte("\n")); ok && !c.Verbatim {
 		out = bytes.TrimSuffix(body, []byte("\r"))
 	}
 	return string(out), nil

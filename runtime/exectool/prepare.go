@@ -2,6 +2,7 @@ package exectool
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -41,7 +42,9 @@ func prepare(c *Command) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = proc.Environment(c.Env...)
+	if cmd.Env = proc.Environment(c.Env...); c.Inherit {
+		cmd.Env = append(os.Environ(), c.Env...)
+	}
 	return cmd, nil
 }
 

@@ -19,19 +19,20 @@ import (
 // A Flow is one run: the state that its nodes write. It is used by one branch at a time; see Aside.
 type Flow struct {
 	slots []dynamic.Slot
+	tally *tally
 	aside bool // writes wait for Join
 	loose bool // see Loose
 }
 
 // New makes a Flow that writes to the slots.
-func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots} }
+func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots, tally: &tally{}} }
 
 // Loose is the flow whose tools may leave out state_delta, as in the engine. The page says that they do not.
-func (f *Flow) Loose() *Flow { return &Flow{f.slots, f.aside, true} }
+func (f *Flow) Loose() *Flow { return &Flow{f.slots, f.tally, f.aside, true} }
 
 // Aside is the flow for nodes that run side by side: what they write waits for Join, so that none of them sees what another
 // has written, and the state does not depend on which of them ends first.
-func (f *Flow) Aside() *Flow { return &Flow{f.slots, true, f.loose} }
+func (f *Flow) Aside() *Flow { return &Flow{f.slots, f.tally, true, f.loose} }
 
 // Ended is how a node ended. The zero Ended is of a node that did not run: it was skipped.
 type Ended struct {
@@ -54,49 +55,6 @@ const (
 
 // OK reports whether the node ran and did not fail: nodes after it may run.
 func (e Ended) OK() bool { return e.status == done }
-
-// And adds a further run of the same node, in a loop or a pipeline: one failure is a failure.
-func (e Ended) And(next Ended) Ended {
-	if e.status == failed {
-		next.status = failed
-	}
-	return next
-}
-
-// Status is what the run has come to: success, partial when some nodes failed, failed when none that could run did well.
-// Nodes that were skipped because of a condition do not count.
-func Status(nodes ...Ended) string {
-	var ok, bad int
-	for _, e := range nodes {
-		switch e.status {
-		case done:
-			ok++
-		case failed:
-			bad++
-		}
-	}
-	switch {
-	case bad == 0:
-		return "success"
-	case ok == 0:
-		return "failed"
-	}
-	return "partial"
-}
-
-// StatusOfWaves is the engine's rule for nodes that run side by side: one failure is failed, one skip is partial.
-func StatusOfWaves(nodes ...Ended) string {
-	status := "success"
-	for _, e := range nodes {
-		switch e.status {
-		case failed:
-			return "failed"
-		case skipped:
-			status = "partial"
-		}
-	}
-	return status
-}
 
 // A Policy is what on_error says.
 type Policy struct {
@@ -142,6 +100,7 @@ func (f *Flow) run(r *flow.Run, n *flow.Node, p Policy, try func() (result, erro
 		}
 		silent := quiet(err)
 		if err = r.Fail(n, err); err == nil {
+			f.tally.add(n, done)
 			e := Ended{status: done, Edge: out.edge, node: n, policy: p}
 			if f.aside && out.delta.Len() > 0 {
 				e.late = []value.Value{out.delta}
@@ -149,12 +108,14 @@ func (f *Flow) run(r *flow.Run, n *flow.Node, p Policy, try func() (result, erro
 			return e, nil
 		}
 		if flow.Skipped(err) != nil || p.fails {
+			f.tally.add(n, failed)
 			return Ended{}, err
 		}
 		if silent {
 			r.Warn(n, err)
 		}
 		if attempt >= p.attempts {
+			f.tally.add(n, failed)
 			return Ended{status: failed, node: n, policy: p, cause: err}, nil
 		}
 		if err := r.Sleep(p.wait(attempt)); err != nil {
@@ -221,6 +182,7 @@ func (f *Flow) Join(r *flow.Run, nodes ...*Ended) error {
 			if err == nil {
 				continue
 			}
+			f.tally.add(e.node, failed)
 			if e.policy.fails {
 				return err
 			}
@@ -249,6 +211,7 @@ func (f *Flow) Each(r *flow.Run, n *flow.Node, p Policy, source dynamic.Field, b
 	if err != nil {
 		return Ended{}, err
 	}
+	f.tally.add(n, done)
 	all := Ended{status: done, node: n, policy: p}
 	failures := 0
 	for i := range ends {

@@ -3,6 +3,7 @@ package openexpertise
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -83,8 +84,9 @@ func TestRetry(t *testing.T) {
 	if err != nil || !e.OK() || s.N.Value().Int() != 3 {
 		t.Errorf("%v, %v, %v", e, err, s)
 	}
-	e, err = s.flow().Tool(newRun(t), node, gives(""), Retry(2, 0, true), dynamic.Object())
-	if err != nil || e.OK() || Status(e) != "failed" {
+	f := s.flow()
+	e, err = f.Tool(newRun(t), node, gives(""), Retry(2, 0, true), dynamic.Object())
+	if err != nil || e.OK() || f.Status(nil) != "failed" {
 		t.Errorf("%v, %v", e, err)
 	}
 	if _, err = s.flow().Tool(newRun(t), node, gives(""), Fail, dynamic.Object()); err == nil {
@@ -125,21 +127,27 @@ func TestJoin(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	ok, bad, none := Ended{status: done}, Ended{status: failed}, Ended{}
 	for _, tt := range []struct {
-		nodes       []Ended
+		nodes       []status
+		err         error
 		rule, waves string
 	}{
-		{[]Ended{ok, ok}, "success", "success"},
-		{[]Ended{ok, none}, "success", "partial"},
-		{[]Ended{ok, bad, none}, "partial", "failed"},
-		{[]Ended{bad, none}, "failed", "failed"},
-		{[]Ended{none}, "success", "partial"},
+		{[]status{done, done}, nil, "success", "success"},
+		{[]status{done, skipped}, nil, "success", "partial"},
+		{[]status{done, failed, skipped}, nil, "partial", "failed"},
+		{[]status{failed, skipped}, nil, "failed", "failed"},
+		{[]status{skipped}, nil, "success", "partial"},
+		{[]status{done, skipped}, io.EOF, "failed", "failed"},
 	} {
-		if got := Status(tt.nodes...); got != tt.rule {
+		f := New()
+		for i, s := range tt.nodes {
+			f.Aside().tally.add(&flow.Node{Index: i}, s)
+			f.tally.add(&flow.Node{Index: i}, skipped) // which takes nothing back
+		}
+		if got := f.Status(tt.err); got != tt.rule {
 			t.Errorf("%v: %s, want %s", tt.nodes, got, tt.rule)
 		}
-		if got := StatusOfWaves(tt.nodes...); got != tt.waves {
+		if got := f.StatusOfWaves(tt.err, len(tt.nodes)); got != tt.waves {
 			t.Errorf("%v: %s, want %s in waves", tt.nodes, got, tt.waves)
 		}
 	}

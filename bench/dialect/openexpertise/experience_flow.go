@@ -115,13 +115,19 @@ var Info = &flow.Info{
 		{From: "n17", To: "n18"},
 		{From: "n18", To: "n19"},
 	},
-	Facts:  facts,
-	Status: true,
+	Facts:   facts,
+	Partial: true,
+	Status:  true,
 }
 
 // snapshot is the state as one value.
 func (s *State) snapshot() dynamic.Field {
 	return dynamic.Object(dynamic.Put("count", s.Count), dynamic.Put("text", s.Text))
+}
+
+// ended is what a run that ends with err, or without, has reached.
+func (s *State) ended(err error, job *openexpertise.Flow) Output {
+	return Output{Status: job.Status(err), FinalState: *s}
 }
 
 // Workflow runs counting. It is safe for concurrent use.
@@ -161,7 +167,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 		dynamic.Put("_state", state.snapshot()),
 	))
 	if err != nil {
-		return out, err
+		return state.ended(err, job), err
 	}
 
 	var n01 openexpertise.Ended
@@ -172,7 +178,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -184,7 +190,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -196,7 +202,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -208,7 +214,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -220,7 +226,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -232,7 +238,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -244,7 +250,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -256,7 +262,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -268,7 +274,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -280,7 +286,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -292,7 +298,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -304,7 +310,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -316,7 +322,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -328,7 +334,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -340,7 +346,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -352,7 +358,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -364,7 +370,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
@@ -376,27 +382,21 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 			dynamic.Put("_state", state.snapshot()),
 		))
 		if err != nil {
-			return out, err
+			return state.ended(err, job), err
 		}
 	}
 
-	var n19 openexpertise.Ended
 	if n18.OK() {
-		n19, err = openexpertise.Bound(job, run, &n19Node, countTool, openexpertise.Fail, dynamic.Object(
+		if _, err := openexpertise.Bound(job, run, &n19Node, countTool, openexpertise.Fail, dynamic.Object(
 			dynamic.Put("by", dynamic.Whole(1)),
 			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n18", n18.Edge))),
 			dynamic.Put("_state", state.snapshot()),
-		))
-		if err != nil {
-			return out, err
+		)); err != nil {
+			return state.ended(err, job), err
 		}
 	}
 
-	return Output{
-		Status: openexpertise.Status(n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, n13, n14, n15,
-			n16, n17, n18, n19),
-		FinalState: state,
-	}, nil
+	return state.ended(nil, job), nil
 }
 
 // What the program knows of itself: its plan and manifest, the versions of its nodes, schemas for models.
