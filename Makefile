@@ -35,6 +35,10 @@ long: ## Run the tests that are too long for the ordinary run
 leaves: ## Delete each public dialect in a copy, and build and test the rest
 	LEAVES=1 go test -count=1 -timeout 30m -run '^TestLeaves$$' .
 
+.PHONY: engines
+engines: ## Run the cases of dialects and random documents beside the dialects' own engines, from PyPI (ENGINES_RANDOM=2000)
+	ENGINES=1 ENGINES_RANDOM=$${ENGINES_RANDOM:-2000} go test ./golden/engines -count=1 -timeout 6h -v
+
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector
 	go test -race -timeout 30m github.com/flowgen-dev/flowgen/runtime/...

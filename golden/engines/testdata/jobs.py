@@ -1,0 +1,51 @@
+"""jobs.serve(run) calls run(job) for every line of standard input, each in a process of its own with the job's folder and
+environment, and prints what it returns: {"exit": 0, "output": ..., "error": ""}. What it raises is exit 1."""
+
+import json
+import os
+import signal
+import sys
+
+
+def plain(value):
+    """JSON of a value, in which models are mappings and what JSON has no form for is text."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(v) for v in value), key=str)
+    if hasattr(value, "model_dump"):
+        return plain(value.model_dump())
+    return str(value)
+
+
+def serve(run, seconds=30):
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # engines print
+    for line in sys.stdin:
+        job = json.loads(line)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(read)
+            signal.alarm(seconds)
+            os.chdir(job["dir"])
+            os.environ.update(job["env"])
+            sys.path.insert(0, job["dir"])
+            try:
+                result = {"exit": 0, "output": plain(run(job)), "error": ""}
+            except BaseException as e:
+                result = {"exit": 1, "output": plain(getattr(e, "output", None)), "error": f"{type(e).__name__}: {e}"}
+            with os.fdopen(write, "w") as f:
+                json.dump(result, f)
+            sys.stdout.flush()
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as f:
+            text = f.read()
+        os.waitpid(child, 0)
+        out.write((text or json.dumps({"exit": 1, "output": None, "error": "killed"})) + "\n")
+        out.flush()
