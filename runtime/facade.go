@@ -382,10 +382,11 @@ const (
 	GVisor    Tier = core.GVisor    // in a container with a kernel of its own
 )
 
-// WithBlobs gives outputs beyond MaxOutput a place to be kept whole. Without one they are POLICY_DENIED. With one, text
-// and values of type Value are cut: text is then its beginning, any other Value is replaced by the map
+// WithBlobs gives outputs beyond MaxOutput a place to be kept whole, in place of the one that an engine may have. Text and
+// values of type Value are cut: text is then its beginning, any other Value is replaced by the map
 // {truncated, preview, url, content_type, bytes}. The envelope says truncated, and has the whole as an attachment
-// (Agent Tools 5.4), and observers get a warning that names it. Typed outputs stay denied: a part of a struct or list would be another one.
+// (Agent Tools 5.4), and observers get a warning that names it. Without a store there is no attachment and no url. Typed
+// outputs are POLICY_DENIED: a part of a struct or list would be another one. The envelope of their call has the attachment.
 func WithBlobs(b Blobs) Option {
 	return core.WithBlobs(b)
 }

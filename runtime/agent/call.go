@@ -222,9 +222,13 @@ func (e *Envelope) text(room int) string {
 			}
 		}
 	}
-	if e.Truncated && len(e.Attachments) > 0 { // where the whole is kept is not for the model
+	if e.Truncated { // where the whole is kept is not for the model
 		if e.Output.Kind() == value.StringKind {
-			return s + truncated(e.Attachments[len(e.Attachments)-1].Bytes, e.CallID)
+			var bytes int64
+			if n := len(e.Attachments); n > 0 {
+				bytes = e.Attachments[n-1].Bytes
+			}
+			return short(s, room) + truncated(bytes, e.CallID)
 		}
 		if b, err := e.withoutURL().MarshalJSON(); err == nil {
 			s = string(b)
@@ -255,7 +259,11 @@ func cut(s string, room int, call string) string {
 	return short(s, room) + truncated(int64(len(s)), call)
 }
 
+// truncated tells the model that there is more; bytes is 0 where nobody knows how much.
 func truncated(bytes int64, call string) string {
+	if bytes == 0 {
+		return "\n[truncated, call_id " + call + "]"
+	}
 	return fmt.Sprintf("\n[truncated: the whole has %d bytes, call_id %s]", bytes, call)
 }
 

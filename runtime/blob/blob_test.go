@@ -302,15 +302,20 @@ func TestTruncation(t *testing.T) {
 		tool := flow.Bind("t.list@1", flow.Reads, func(context.Context, int) ([]string, error) { return []string{whole}, nil }, limit)
 		r, rec := run(runtime.WithBlobs(s))
 		_, err := flow.Call(r, node, tool, 1)
-		if err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output has ") || rec.Envelopes()[0].Truncated {
+		if err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output has ") || !strings.HasSuffix(err.Error(), "raise max_output of t.list") {
 			t.Error(err)
+		}
+		e := rec.Envelopes()[0]
+		if e.Truncated || len(e.Attachments) != 1 || e.Attachments[0].ContentType != "application/json" || e.Attachments[0].Bytes < int64(len(clean)) || !strings.HasPrefix(read(s, "acme", e.Attachments[0].URL), `["`) {
+			t.Errorf("the whole is kept in %+v", e.Attachments)
 		}
 	})
 	t.Run("no store", func(t *testing.T) {
 		tool := flow.Bind("t.text@1", flow.Reads, func(context.Context, int) (string, error) { return whole, nil }, limit)
-		r, _ := run()
-		if _, err := flow.Call(r, node, tool, 1); err == nil || !strings.Contains(err.Error(), "POLICY_DENIED: output has ") {
-			t.Error(err)
+		r, rec := run()
+		out, err := flow.Call(r, node, tool, 1)
+		if e := rec.Envelopes()[0]; err != nil || len(out) < 300 || !strings.HasPrefix(clean, out) || !e.Truncated || len(e.Attachments) != 0 {
+			t.Errorf("%q, %v, %+v", out, err, e)
 		}
 	})
 	t.Run("full store", func(t *testing.T) {

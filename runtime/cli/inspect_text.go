@@ -244,6 +244,9 @@ func callNotes(c *inspectedCall) (note, why string) {
 	add(c.Attempt > 1, "attempt "+itoa(c.Attempt))
 	add(c.Cached, "cached")
 	add(c.Truncated, "truncated")
+	for _, a := range c.Attachments {
+		add(a.Kind == "blob", "the whole output is "+safe(a.URL))
+	}
 	add(c.Abandoned, "abandoned: the function did not return")
 	add(c.Denied, "denied")
 	add(c.Sandbox != "", "sandbox "+safe(c.Sandbox))
@@ -307,7 +310,7 @@ func (t *sheet) record(j *journal.Journal, r journal.Record) {
 	t.lines("trace", trace)
 	t.lines("stack", r.Stack)
 	if len(r.Attachments) > 0 {
-		t.value("beside it", r.Attachments)
+		t.value("attachments", r.Attachments)
 	}
 }
 

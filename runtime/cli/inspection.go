@@ -11,6 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -106,25 +107,26 @@ const (
 
 // inspectedCall is one attempt without what went in and came out.
 type inspectedCall struct {
-	Key       string           `json:"key"`
-	Attempt   int              `json:"attempt"`
-	State     string           `json:"state"`
-	Tool      string           `json:"tool"`
-	Effects   string           `json:"effects"`
-	CallID    string           `json:"call_id"`
-	Start     time.Duration    `json:"start_ns"`
-	End       time.Duration    `json:"end_ns"` // of an open one the same as start_ns
-	Cached    bool             `json:"cached"`
-	Truncated bool             `json:"truncated,omitempty"`
-	Abandoned bool             `json:"abandoned,omitempty"`
-	Denied    bool             `json:"denied,omitempty"` // by the policy: the tool was not called
-	Sandbox   string           `json:"sandbox,omitempty"`
-	Tokens    int64            `json:"tokens"`
-	CostUSD   usage.USD        `json:"cost_usd"`
-	Error     *value.ToolError `json:"error,omitempty"`
-	Stack     string           `json:"stack,omitempty"`     // of a tool that panicked
-	Cancelled string           `json:"cancelled,omitempty"` // by whom: scope or run
-	Node      string           `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
+	Key         string            `json:"key"`
+	Attempt     int               `json:"attempt"`
+	State       string            `json:"state"`
+	Tool        string            `json:"tool"`
+	Effects     string            `json:"effects"`
+	CallID      string            `json:"call_id"`
+	Start       time.Duration     `json:"start_ns"`
+	End         time.Duration     `json:"end_ns"` // of an open one the same as start_ns
+	Cached      bool              `json:"cached"`
+	Truncated   bool              `json:"truncated,omitempty"`
+	Attachments []tool.Attachment `json:"attachments,omitempty"`
+	Abandoned   bool              `json:"abandoned,omitempty"`
+	Denied      bool              `json:"denied,omitempty"` // by the policy: the tool was not called
+	Sandbox     string            `json:"sandbox,omitempty"`
+	Tokens      int64             `json:"tokens"`
+	CostUSD     usage.USD         `json:"cost_usd"`
+	Error       *value.ToolError  `json:"error,omitempty"`
+	Stack       string            `json:"stack,omitempty"`     // of a tool that panicked
+	Cancelled   string            `json:"cancelled,omitempty"` // by whom: scope or run
+	Node        string            `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
 }
 
 // inspectionOf reads all of a journal.
@@ -156,7 +158,7 @@ func inspectionOf(id string, j *journal.Journal) *inspection {
 // state tells what became of an attempt.
 func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall {
 	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, State: callDone, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
-		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Abandoned: r.Abandoned, Denied: r.Denied, Sandbox: r.Sandbox,
+		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Attachments: r.Attachments, Abandoned: r.Abandoned, Denied: r.Denied, Sandbox: r.Sandbox,
 		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Cancelled: r.Cancelled, Node: r.Node}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
 	_, answered := j.Answer(r.Key)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,33 +28,39 @@ type Blob interface {
 	Abort()
 }
 
-// WithBlobs gives outputs beyond MaxOutput a place to be kept whole. Without one they are POLICY_DENIED. With one, text
-// and values of type Value are cut: text is then its beginning, any other Value is replaced by the map
+// WithBlobs gives outputs beyond MaxOutput a place to be kept whole, in place of the one that an engine may have. Text and
+// values of type Value are cut: text is then its beginning, any other Value is replaced by the map
 // {truncated, preview, url, content_type, bytes}. The envelope says truncated, and has the whole as an attachment
-// (Agent Tools 5.4), and observers get a warning that names it. Typed outputs stay denied: a part of a struct or list would be another one.
+// (Agent Tools 5.4), and observers get a warning that names it. Without a store there is no attachment and no url. Typed
+// outputs are POLICY_DENIED: a part of a struct or list would be another one. The envelope of their call has the attachment.
 func WithBlobs(b Blobs) Option { return func(rt *Runtime) { rt.blobs = b } }
 
 // MaxBlob is the largest blob that a call may write: 64 MiB.
 const MaxBlob = 64 << 20
 
-// CanSpill reports whether the running tool may call Spill.
+// CanSpill reports whether there is a store for Spill.
 func CanSpill(ctx context.Context) bool {
 	c := callOf(ctx)
 	if c == nil {
 		return false
 	}
 	r, _ := c.place()
-	return r.state.rt.blobs != nil
+	return r.state.blobs != nil
 }
 
 // Spill keeps the whole of an output that the running tool gives back only the beginning of: it reads whole to its end, at
-// most MaxBlob bytes, takes out secrets, and attaches it to the call, whose envelope says truncated.
+// most MaxBlob bytes, takes out secrets, and attaches it to the call, whose envelope says truncated. Without a store the
+// envelope says so, and nothing is read.
 func Spill(ctx context.Context, whole io.Reader, contentType string) error {
 	c := callOf(ctx)
-	if c == nil || !CanSpill(ctx) {
+	if c == nil {
 		return value.Errorf(value.PolicyDenied, "there is no store for large outputs")
 	}
 	r, _ := c.place()
+	if r.state.blobs == nil {
+		r.cut(c.Head(), Attachment{})
+		return nil
+	}
 	a, err := r.spill(ctx, whole, contentType)
 	if err != nil {
 		return err
@@ -63,7 +70,7 @@ func Spill(ctx context.Context, whole io.Reader, contentType string) error {
 }
 
 func (r *Run) spill(ctx context.Context, whole io.Reader, contentType string) (Attachment, error) {
-	blob, err := r.state.rt.blobs.Create(ctx, r.state.tenant, contentType)
+	blob, err := r.state.blobs.Create(ctx, r.state.tenant, contentType)
 	if err != nil {
 		return Attachment{}, noBlob(ctx, err)
 	}
@@ -106,12 +113,17 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// truncate cuts an output whose JSON is larger than limit, and keeps the whole. ptr points to the output. It is false
-// when there is no store, or the output is of a type that cannot be cut.
-func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (cut bool, err error) {
-	if r.state.rt.blobs == nil {
-		return false, nil
+// whole is spill for a run that may have no store: then nothing is kept, and the attachment has no URL.
+func (r *Run) whole(ctx context.Context, content io.Reader, bytes int, contentType string) (Attachment, error) {
+	if r.state.blobs == nil {
+		return Attachment{Kind: "blob", ContentType: contentType, Bytes: int64(bytes)}, nil
 	}
+	return r.spill(ctx, content, contentType)
+}
+
+// truncate cuts an output whose JSON is larger than limit, and keeps the whole. ptr points to the output. It is false
+// when the output is of a type that cannot be cut.
+func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (cut bool, err error) {
 	switch out := ptr.(type) {
 	case *string:
 		*out, err = r.cutText(ctx, h, *out, limit)
@@ -134,7 +146,7 @@ func (r *Run) truncate(ctx context.Context, h *Head, ptr any, limit int) (cut bo
 
 // cutText keeps the whole of a text and returns its beginning, whose JSON has at most limit bytes.
 func (r *Run) cutText(ctx context.Context, h *Head, whole string, limit int) (string, error) {
-	a, err := r.spill(ctx, strings.NewReader(whole), "text/plain; charset=utf-8")
+	a, err := r.whole(ctx, strings.NewReader(whole), len(whole), "text/plain; charset=utf-8")
 	if err != nil {
 		return "", err
 	}
@@ -145,45 +157,86 @@ func (r *Run) cutText(ctx context.Context, h *Head, whole string, limit int) (st
 // cutJSON keeps the whole of a document and returns what stands for it, whose JSON has at most limit bytes.
 func (r *Run) cutJSON(ctx context.Context, h *Head, whole []byte, limit int) (value.Value, error) {
 	const kind = "application/json"
-	a, err := r.spill(ctx, bytes.NewReader(whole), kind)
+	a, err := r.whole(ctx, bytes.NewReader(whole), len(whole), kind)
 	if err != nil {
 		return value.Null(), err
 	}
 	short := func(preview string) value.Value {
-		return value.Map(value.Entry{Key: "truncated", Value: value.Bool(true)}, value.Entry{Key: "preview", Value: value.String(preview)}, value.Entry{Key: "url", Value: value.String(a.URL)},
-			value.Entry{Key: "content_type", Value: value.String(kind)}, value.Entry{Key: "bytes", Value: value.Int(a.Bytes)})
+		entries := []value.Entry{{Key: "truncated", Value: value.Bool(true)}, {Key: "preview", Value: value.String(preview)}, {Key: "url", Value: value.String(a.URL)},
+			{Key: "content_type", Value: value.String(kind)}, {Key: "bytes", Value: value.Int(a.Bytes)}}
+		if a.URL == "" {
+			entries = slices.Delete(entries, 2, 3)
+		}
+		return value.Map(entries...)
 	}
 	frame, err := json.Marshal(short(""))
 	if err != nil || len(frame) > limit {
-		return value.Null(), tooLarge(len(whole), limit) // not even that fits
+		return value.Null(), tooLarge(h, len(whole), limit) // not even that fits
 	}
 	r.cut(h, a)
 	return short(beginning(r.state.rt.redactor.Load().Text(string(whole)), limit-len(frame)+2)), nil
 }
 
-// cut notes that the output of a call is only a part of a.
-func (r *Run) cut(h *Head, a Attachment) {
+// refuseLarge is the error of an output that cannot be cut. The whole is kept.
+func (r *Run) refuseLarge(ctx context.Context, h *Head, whole []byte, limit int) error {
+	te := tooLarge(h, len(whole), limit)
+	if r.state.blobs == nil {
+		return te
+	}
+	kind := "application/json"
+	if !json.Valid(whole) {
+		kind = "text/plain; charset=utf-8"
+	}
+	a, err := r.spill(ctx, bytes.NewReader(whole), kind)
+	if err != nil {
+		return err
+	}
+	r.attached(h, a, false)
+	return te
+}
+
+// attached notes what belongs to the output of a call; cut says that the output is a part of it.
+func (r *Run) attached(h *Head, a Attachment, cut bool) {
 	attaching.Lock()
+	defer attaching.Unlock()
 	b := h.metadata()
-	b.Truncated, b.Attachments = true, append(b.Attachments, a)
-	attaching.Unlock()
-	if r.observed() {
-		r.emit(Event{Kind: Warning, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: r.Now(), Message: "the output of " + h.Tool + " is cut; all of it is " + a.URL})
+	b.Truncated = b.Truncated || cut
+	if a.URL != "" {
+		b.Attachments = append(b.Attachments, a)
 	}
 }
 
-func tooLarge(bytes, limit int) *value.ToolError {
-	return value.Errorf(value.PolicyDenied, "output has %d bytes, at most %d are allowed", bytes, limit)
+// cut notes that the output of a call is only a part of a.
+func (r *Run) cut(h *Head, a Attachment) {
+	r.attached(h, a, true)
+	if !r.observed() {
+		return
+	}
+	where := "nothing keeps the rest"
+	if a.URL != "" {
+		where = "all of it is " + a.URL
+	}
+	r.emit(Event{Kind: Warning, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: r.Now(), Message: "the output of " + h.Tool + " is cut; " + where})
+}
+
+func tooLarge(h *Head, bytes, limit int) *value.ToolError {
+	name, _ := SplitTool(h.Tool)
+	te := value.Errorf(value.PolicyDenied, "output has %d bytes, at most %d are allowed: raise max_output of %s", bytes, limit, name)
+	te.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(limit))})
+	return te
 }
 
 // Room is how many bytes the output of the running tool may have so that Cut or Beginning take it: limit, or MaxBlob
-// where the run has a store and outputs of type Out can be cut.
+// where outputs of type Out can be cut, or the run has a store.
 func Room[Out any](ctx context.Context, limit int) int {
 	switch any((*Out)(nil)).(type) {
 	case *string, *value.Value:
-		if CanSpill(ctx) {
+		if callOf(ctx) != nil {
 			return max(limit, MaxBlob)
 		}
+	}
+	if CanSpill(ctx) {
+		return max(limit, MaxBlob)
 	}
 	return limit
 }
@@ -195,12 +248,15 @@ func Cut[Out any](ctx context.Context, data []byte, limit int, out *Out) error {
 		return value.Decode(data, out)
 	}
 	c := callOf(ctx)
-	if Room[Out](ctx, limit) == limit || len(data) == 0 {
-		return tooLarge(len(data), limit)
+	if c == nil {
+		return tooLarge(&Head{}, len(data), limit)
 	}
 	r, _ := c.place()
 	text, isText := any(out).(*string)
 	v, isValue := any(out).(*value.Value)
+	if !isText && !isValue {
+		return r.refuseLarge(ctx, c.Head(), data, limit)
+	}
 	if isValue && data[0] != '"' { // it is not decoded: values take many times as much as their text
 		if !json.Valid(data) {
 			return value.Decode(data, out)
@@ -228,8 +284,8 @@ func Beginning(ctx context.Context, text string, limit int) (string, error) {
 		return text, nil
 	}
 	c := callOf(ctx)
-	if !CanSpill(ctx) {
-		return "", tooLarge(len(text), limit)
+	if c == nil {
+		return "", tooLarge(&Head{}, len(text), limit)
 	}
 	r, _ := c.place()
 	return r.cutText(ctx, c.Head(), text, limit)

@@ -3,7 +3,7 @@ package core
 import "github.com/flowgen-dev/flowgen/runtime/value"
 
 // Call runs tool t for node n. Without an engine and without anything that gates the call it is a function call and a
-// check of the context. The error is a *NodeError.
+// check of the context and of the output's size. The error is a *NodeError.
 func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	if r.eng != nil || t.gated || n.Gated() {
 		return door(r, n, t, in)
@@ -20,7 +20,21 @@ func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	if err != nil {
 		return out, r.failed(n, t.effects, err)
 	}
+	if t.maxOutput > 0 && !value.Fits(&out, t.maxOutput) {
+		return oversized(r, n, t, out)
+	}
 	return out, nil
+}
+
+// oversized holds the output of a call without an engine to the bound of its tool.
+//
+//go:noinline
+func oversized[In, Out any](r *Run, n *Node, t *Tool[In, Out], out Out) (Out, error) {
+	o := &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name}}, tool: t, out: out}
+	if err := o.bound(r.ctx, o); err != nil {
+		return o.out, r.failed(n, t.effects, err)
+	}
+	return o.out, nil
 }
 
 // stopped and failed are out of line to keep Call small.

@@ -231,7 +231,7 @@ func TestBoundaryChecks(t *testing.T) {
 		nan := flow.Bind("t.nan@1", flow.None, func(context.Context, int) (float64, error) { return 1 / zero, nil })
 		_, err = flow.Call(r, node("n"), nan, 1)
 		wantCode(t, err, value.ValidationError)
-		big := flow.Bind("t.big@1", flow.None, func(context.Context, int) (string, error) { return "12345", nil }, flow.MaxOutput(6))
+		big := flow.Bind("t.big@1", flow.None, func(context.Context, int) ([]string, error) { return []string{"12345"}, nil }, flow.MaxOutput(6))
 		_, err = flow.Call(r, node("n"), big, 1)
 		wantCode(t, err, value.PolicyDenied)
 	})

@@ -166,8 +166,9 @@ func (o *op[In, Out]) CheckOut() error {
 	return nil
 }
 
-func (o *op[In, Out]) output() any { return &o.out }
-func (o *op[In, Out]) clear()      { o.out = *new(Out) }
+func (o *op[In, Out]) output() any         { return &o.out }
+func (o *op[In, Out]) fits(limit int) bool { return value.Fits(&o.out, limit) }
+func (o *op[In, Out]) clear()              { o.out = *new(Out) }
 
 // invoke runs the tool, or what stands in for it.
 func (o *op[In, Out]) invoke(ctx context.Context) (err error) {

@@ -276,9 +276,9 @@ func TestMostOutput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tool := Bind("t.text@1", None, func(context.Context, int) (string, error) { return "abc", nil }, MaxOutput(most))
+		tool := Bind("t.list@1", None, func(context.Context, int) ([]string, error) { return []string{"a"}, nil }, MaxOutput(most))
 		out, err := Call(rt.Start(t.Context()), &Node{ID: "n"}, tool, 1)
-		if (err == nil) != want || want && out != "abc" {
+		if (err == nil) != want || want && out[0] != "a" {
 			t.Errorf("at most %d bytes: %q, %v", most, out, err)
 		}
 	}

@@ -80,6 +80,7 @@ type typed interface {
 	meters()
 	metered(error)
 	output() any // the pointer to it
+	fits(limit int) bool
 	checkOut() *value.ToolError
 	clear()
 }
@@ -146,6 +147,9 @@ func (c *call) fit(ctx context.Context, o typed, room int) error {
 		}
 	case *value.Value:
 	default:
+		return nil
+	}
+	if c.run.state.rt.blobs == nil { // the receipt has the whole, its reader cuts it
 		return nil
 	}
 	b, err := o.EncodeOut(nil)
@@ -271,10 +275,10 @@ func (c *call) sized(ctx context.Context, o typed, rest []gate) error {
 	return c.bound(ctx, o)
 }
 
-// bound cuts or refuses an output that is larger than its tool says, if it says so.
+// bound cuts or refuses an output that is larger than its tool may give.
 func (c *call) bound(ctx context.Context, o typed) error {
 	_, t := o.place()
-	if t.maxOutput <= 0 {
+	if t.maxOutput <= 0 || o.fits(t.maxOutput) {
 		return nil
 	}
 	b, err := o.EncodeOut(nil)
@@ -287,7 +291,7 @@ func (c *call) bound(ctx context.Context, o typed) error {
 	if cut, err := c.run.truncate(ctx, &c.head, o.output(), t.maxOutput); cut || err != nil {
 		return err
 	}
-	return tooLarge(len(b), t.maxOutput)
+	return c.run.refuseLarge(ctx, &c.head, b, t.maxOutput)
 }
 
 // copyOut makes the output a copy of itself.

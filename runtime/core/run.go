@@ -155,6 +155,7 @@ type state struct {
 	root    *Run
 	rt      *Runtime
 	ctx     context.Context // the run's own context: cancelled only from outside
+	blobs   Blobs           // nil: large outputs are kept nowhere
 	seed    uint64
 	begin   time.Time
 	clock   sync.Once                 // sets begin where no engine has
@@ -246,6 +247,9 @@ func (rt *Runtime) start(ctx context.Context, in any) *Run {
 	}
 	if r.eng == nil {
 		return r
+	}
+	if s.blobs = rt.blobs; s.blobs == nil {
+		s.blobs, _ = r.eng.(Blobs)
 	}
 	r.scope = &Scope{item: -1, dense: make([]atomic.Int32, len(rt.info.Nodes))}
 	if p, ok := r.eng.(Seeder); ok {

@@ -62,6 +62,9 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 	}
 	t.replay = t.replayPolicy(e)
 	t.checkIn, t.checkOut = value.CheckerFor[In](), value.CheckerFor[Out]()
+	if t.maxOutput == 0 && t.meter == nil && !value.Bounded[Out]() { // what a model may answer is its provider's matter
+		t.maxOutput = DefaultMaxOutput
+	}
 	t.passage = passageOf(&t.toolOptions)
 	t.gated = t.checkIn != nil || t.checkOut != nil || t.gates()
 	if _, ok := t.key.(func(In) string); t.key != nil && !ok {

@@ -35,7 +35,7 @@ type toolOptions struct {
 
 // gates reports whether a call has to pass the door even when nothing records it and no policy holds.
 func (o *toolOptions) gates() bool {
-	return o.secrets != nil || o.maxOutput > 0 || o.state != active || o.caching || o.rate != nil || o.idempotent || o.approve || o.tier > Native || o.obtain != nil ||
+	return o.secrets != nil || o.state != active || o.caching || o.rate != nil || o.idempotent || o.approve || o.tier > Native || o.obtain != nil ||
 		o.timeout > 0 || o.cancels && o.timeout == 0
 }
 
@@ -53,8 +53,11 @@ func Filled[In any](f func(In) (In, error)) ToolOption {
 	return func(o *toolOptions) { o.filled = f }
 }
 
-// MaxOutput bounds the output's JSON in bytes. A larger output fails the call with POLICY_DENIED, or is cut where there
-// is a store for the whole of it (WithBlobs).
+// DefaultMaxOutput bounds the output's JSON of tools without MaxOutput: 2 MiB (Agent Tools 5.4).
+const DefaultMaxOutput = 2 << 20
+
+// MaxOutput bounds the output's JSON in bytes; below 0 the tool bounds it itself. Of a larger output text and values of type
+// Value are cut, and others fail the call with POLICY_DENIED. The whole is kept where there is a store for it (WithBlobs).
 func MaxOutput(bytes int) ToolOption { return func(o *toolOptions) { o.maxOutput = bytes } }
 
 // Permissions names capabilities that calls need, such as "tools:search". A run under a policy that does not grant all

@@ -97,7 +97,7 @@ func exitError(c *Command, state proc.State, stderr *ends) error {
 }
 
 func tooLarge(c *Command, most int) error {
-	e := value.Errorf(value.PolicyDenied, "%s wrote more than the %d bytes allowed", c.name(), most)
+	e := value.Errorf(value.PolicyDenied, "%s wrote more than the %d bytes allowed: raise max_output", c.name(), most)
 	e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(most))})
 	return e
 }

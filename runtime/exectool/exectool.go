@@ -88,8 +88,8 @@ type Command struct {
 	// and so on, and never become part of the script's text.
 	Shell string
 
-	// MaxOutput bounds standard output in bytes; 0 means DefaultMaxOutput. Text and values beyond it are cut where the
-	// run has a store for the whole (runtime.WithBlobs).
+	// MaxOutput bounds standard output in bytes; 0 means DefaultMaxOutput. Text and values beyond it are cut, and
+	// the whole is kept where the run has a store (runtime.WithBlobs).
 	MaxOutput int64
 
 	// Err says that the command could not be made of the input: nothing is started, and the call fails with it.
@@ -98,7 +98,7 @@ type Command struct {
 
 // bind makes a tool whose processes policies may want to have isolated.
 func bind[In, Out any](name string, e flow.Effects, f func(context.Context, In) (Out, error), o ...flow.ToolOption) *flow.Tool[In, Out] {
-	return flow.Bind(name, e, f, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
+	return flow.Bind(name, e, f, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }
 
 // Text binds a command whose result is its standard output as text. The output
@@ -126,9 +126,14 @@ func Text[In any](name string, e flow.Effects, f func(In) Command, o ...flow.Too
 func Lines[In any](name string, e flow.Effects, f func(In) Command, o ...flow.ToolOption) *flow.Tool[In, []string] {
 	return bind(name, e, func(ctx context.Context, in In) ([]string, error) {
 		c := f(in)
-		out, err := run(ctx, &c, int(c.maxOutput()))
+		limit := int(c.maxOutput())
+		out, err := run(ctx, &c, tool.Room[[]string](ctx, limit))
 		if err != nil {
 			return nil, err
+		}
+		if len(out) > limit {
+			var none []string
+			return nil, badOutput(&c, tool.Cut(ctx, out, limit, &none))
 		}
 		return lines(&c, out)
 	}, o...)

@@ -313,7 +313,7 @@ func TestOutputCap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
 			_, err := run(t.Context(), &c, int(c.maxOutput()))
-			te := wantTool(t, err, value.PolicyDenied, c.name()+" wrote more than the "+strconv.FormatInt(c.maxOutput(), 10)+" bytes allowed")
+			te := wantTool(t, err, value.PolicyDenied, c.name()+" wrote more than the "+strconv.FormatInt(c.maxOutput(), 10)+" bytes allowed: raise max_output")
 			if d, want := detail(t, te), `{"max_output":`+strconv.FormatInt(c.maxOutput(), 10)+`}`; d != want {
 				t.Errorf("details %s, want %s", d, want)
 			}

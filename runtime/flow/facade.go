@@ -289,7 +289,7 @@ func EndState[S any](r *Run, state *S) {
 }
 
 // Call runs tool t for node n. Without an engine and without anything that gates the call it is a function call and a
-// check of the context. The error is a *NodeError.
+// check of the context and of the output's size. The error is a *NodeError.
 func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	return core.Call[In, Out](r, n, t, in)
 }
@@ -466,8 +466,8 @@ func Idempotent() ToolOption {
 	return core.Idempotent()
 }
 
-// MaxOutput bounds the output's JSON in bytes. A larger output fails the call with POLICY_DENIED, or is cut where there
-// is a store for the whole of it (WithBlobs).
+// MaxOutput bounds the output's JSON in bytes; below 0 the tool bounds it itself. Of a larger output text and values of type
+// Value are cut, and others fail the call with POLICY_DENIED. The whole is kept where there is a store for it (WithBlobs).
 func MaxOutput(bytes int) ToolOption {
 	return core.MaxOutput(bytes)
 }

@@ -141,5 +141,5 @@ func bind[In, Out any](name string, e flow.Effects, f func(In) Request, accept [
 		}
 		defer x.close()
 		return read(x)
-	}, append([]flow.ToolOption{tool.Cancellable()}, c.tool...)...)
+	}, append([]flow.ToolOption{tool.Cancellable(), flow.MaxOutput(-1)}, c.tool...)...)
 }

@@ -185,21 +185,23 @@ func (x *exchange) whole(most int64) ([]byte, error) {
 	return data, err
 }
 
-// start is whole where there is no store for large outputs. Where there is one, it keeps a body that is larger than the
-// cap and returns its beginning.
+// start returns the beginning of a body that is larger than the cap, and keeps the whole where there is a store.
 func (x *exchange) start() ([]byte, error) {
-	if !tool.CanSpill(x.ctx) {
-		return x.whole(x.maxOutput)
-	}
+	x.spills = tool.CanSpill(x.ctx)
 	if x.resp.ContentLength > runtime.MaxBlob {
 		return nil, x.tooLarge()
 	}
-	x.spills = true
 	data, cut, err := x.body(x.maxOutput)
-	if err == nil && cut {
-		data = wholeRunes(data)
+	if err != nil || !cut {
+		return data, err
 	}
-	return data, err
+	if !x.spills {
+		if int64(len(data)) < x.maxOutput { // compressed data that never becomes anything
+			return nil, x.tooLarge()
+		}
+		err = x.spill(nil)
+	}
+	return wholeRunes(data), err
 }
 
 // spill keeps the body, which the runtime attaches to the call.
@@ -213,7 +215,7 @@ func (x *exchange) spill(body io.Reader) error {
 }
 
 func (x *exchange) tooLarge() error {
-	e := value.Errorf(value.PolicyDenied, "the response of %s is larger than the %d bytes allowed", x.host(), x.maxOutput)
+	e := value.Errorf(value.PolicyDenied, "the response of %s is larger than the %d bytes allowed: raise max_output", x.host(), x.maxOutput)
 	e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(x.maxOutput)})
 	return e
 }

@@ -80,8 +80,8 @@ func TestLargeTextIsKept(t *testing.T) {
 		if err != nil || string(kept) != clean {
 			t.Errorf("%s: %d bytes are kept, want %d", path, len(kept), len(clean))
 		}
-		if _, e, err := run(path); err == nil || e.Error.Code != value.PolicyDenied || e.Truncated {
-			t.Errorf("%s without a store: %v", path, err)
+		if short, e, err := run(path); err != nil || short != out || !e.Truncated || len(e.Attachments) != 0 {
+			t.Errorf("%s without a store: %d bytes, %v, %+v", path, len(short), err, e)
 		}
 	}
 	for path, code := range map[string]value.Code{"/huge": value.PolicyDenied, "/bomb": value.PolicyDenied, "/cut": value.NetworkError, "/broken": value.NetworkError} {

@@ -54,8 +54,8 @@ type Module struct {
 	// Interpreter is the program to run; empty means FLOWGEN_NODE or node.
 	Interpreter string
 
-	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut
-	// where the run has a store for the whole (runtime.WithBlobs).
+	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut,
+	// and the whole is kept where the run has a store (runtime.WithBlobs).
 	MaxOutput int
 
 	// Inherit is for dialects whose engine runs modules in its own process. The module sees all variables of this program's
@@ -84,7 +84,7 @@ func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOpti
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, b.badResult(err)
-	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }
 
 // bound is a module ready to be called.

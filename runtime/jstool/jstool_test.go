@@ -145,9 +145,9 @@ func TestResults(t *testing.T) {
 		{`() => 1`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: a function has no JSON"},
 		{`Buffer.from("a")`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: bytes have no JSON; give text, such as base64"},
 		{`(() => { const a = []; a.push(a); return a })()`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: it is nested more than 1000 deep, or holds itself"},
-		{`"x".repeat(3 << 20)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed"},
-		{`"é".repeat(1.5 * 1024 * 1024)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed"},
-		{`"x".repeat(100 << 20)`, "POLICY_DENIED: the result of tool.mjs has 104857602 bytes, at most 2097152 are allowed"},
+		{`"x".repeat(3 << 20)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed: raise max_output"},
+		{`"é".repeat(1.5 * 1024 * 1024)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed: raise max_output"},
+		{`"x".repeat(100 << 20)`, "POLICY_DENIED: the result of tool.mjs has 104857602 bytes, at most 2097152 are allowed: raise max_output"},
 	} {
 		got, err := do(t.Context(), flow.Writes, "export default () => "+tt.expr, `{}`)
 		if err != nil {

@@ -91,7 +91,7 @@
       body = encode(name, v, call.loose);
       if (body.length > call.limit || (body.length * 3 > call.limit && Buffer.byteLength(body) > call.limit)) {
         throw new Refused("POLICY_DENIED", "the result of " + name + " has " + Buffer.byteLength(body) + " bytes, at most " +
-          call.limit + " are allowed", { max_output: call.limit });
+          call.limit + " are allowed: raise max_output", { max_output: call.limit });
       }
     } catch (e) {
       fail(call, e);

@@ -66,7 +66,7 @@ type Pin struct {
 	Hash  string // of the whole tool
 	Parts string // a check value for each part: tells what has changed, never whether
 
-	MaxOutput int  // bytes of the result; 0 is DefaultMaxOutput. Beyond it, text and values are cut where there is a store (runtime.WithBlobs)
+	MaxOutput int  // bytes of the result; 0 is DefaultMaxOutput. Beyond it, text and values are cut, and the whole is kept where there is a store (runtime.WithBlobs)
 	Open      bool // fields that the result's type does not have are left out, as the locked schema allows them
 }
 
@@ -140,9 +140,9 @@ func Local(name string, command []string, env ...string) *Server {
 // options are those that every tool of the server needs: its secrets.
 func (s *Server) options() []flow.ToolOption {
 	if names := s.secretNames(); len(names) > 0 {
-		return []flow.ToolOption{tool.Cancellable(), flow.Secrets(names...)}
+		return []flow.ToolOption{tool.Cancellable(), flow.MaxOutput(-1), flow.Secrets(names...)}
 	}
-	return []flow.ToolOption{tool.Cancellable()}
+	return []flow.ToolOption{tool.Cancellable(), flow.MaxOutput(-1)}
 }
 
 func (s *Server) secretNames() []string {

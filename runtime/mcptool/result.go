@@ -85,7 +85,7 @@ func (c *call) allow(bytes, most int) error {
 	if bytes <= most {
 		return nil
 	}
-	return c.server.fault(value.PolicyDenied, c.name()+" answered with more than the bytes allowed",
+	return c.server.fault(value.PolicyDenied, c.name()+" answered with more than the bytes allowed: raise max_output",
 		value.Entry{Key: "max_output", Value: value.Int(int64(c.pin.MaxOutput))})
 }
 
@@ -143,12 +143,15 @@ func decode[Out any](ctx context.Context, c *call) (out Out, err error) {
 		}
 		data = []byte(texts[0])
 	}
-	if err := c.allow(len(data), c.pin.MaxOutput); err != nil {
+	if err := c.allow(len(data), tool.Room[Out](ctx, c.pin.MaxOutput)); err != nil {
 		return out, err
 	}
-	if c.pin.Open {
+	switch {
+	case len(data) > c.pin.MaxOutput:
+		err = tool.Cut(ctx, data, c.pin.MaxOutput, &out)
+	case c.pin.Open:
 		err = value.DecodeKnown(data, &out)
-	} else {
+	default:
 		err = value.Decode(data, &out)
 	}
 	return out, c.unreadable(err)

@@ -28,7 +28,7 @@ func File(name, uri, format string) *flow.Tool[struct{}, value.Value] {
 			return value.Value{}, err
 		}
 		return records(uri, format, data)
-	}, tool.Cancellable())
+	}, tool.Cancellable(), flow.MaxOutput(-1))
 }
 
 // Place is where a file that an experience names is: a relative name is looked for beside the workflow file when flowgen

@@ -102,8 +102,8 @@ type Func struct {
 	// Title is what messages call the function; empty: module:name.
 	Title string
 
-	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut
-	// where the run has a store for the whole (runtime.WithBlobs).
+	// MaxOutput bounds the result's JSON in bytes; 0 means worker.DefaultMaxOutput. Text and values beyond it are cut,
+	// and the whole is kept where the run has a store (runtime.WithBlobs).
 	MaxOutput int
 }
 
@@ -129,7 +129,7 @@ func Bind[In, Out any](name string, e flow.Effects, f Func, o ...flow.ToolOption
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, f.badResult(err)
-	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }
 
 func (f *Func) what() string { return cmp.Or(f.Title, f.Module+":"+f.Name) }

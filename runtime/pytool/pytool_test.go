@@ -168,8 +168,8 @@ func TestResults(t *testing.T) {
 		{"surrogate", "VALIDATION_ERROR: the result of basic:results has no JSON: "},
 		{"loop", "VALIDATION_ERROR: the result of basic:results has no JSON: Circular reference detected"},
 		{"deep", "VALIDATION_ERROR: the result of basic:results has no JSON: it is nested too deep"},
-		{"large", "POLICY_DENIED: the result of basic:results has 3145730 bytes, at most 2097152 are allowed"},
-		{"huge", "POLICY_DENIED: the result of basic:results has 104857602 bytes, at most 2097152 are allowed"},
+		{"large", "POLICY_DENIED: the result of basic:results has 3145730 bytes, at most 2097152 are allowed: raise max_output"},
+		{"huge", "POLICY_DENIED: the result of basic:results has 104857602 bytes, at most 2097152 are allowed: raise max_output"},
 	} {
 		got, err := do(t.Context(), flow.Writes, "results", `{"kind": "`+tt.kind+`"}`)
 		if err != nil {

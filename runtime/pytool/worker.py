@@ -539,7 +539,7 @@ def answer(call, key, result):
         return
     if len(body) > call.limit:
         send(call, {"code": "POLICY_DENIED", "details": {"max_output": call.limit},
-                    "message": "the result of %s has %d bytes, at most %d are allowed" % (key, len(body), call.limit)})
+                    "message": "the result of %s has %d bytes, at most %d are allowed: raise max_output" % (key, len(body), call.limit)})
         return
     if call.attached:
         beside = json.dumps(call.attached, ensure_ascii=False).encode()

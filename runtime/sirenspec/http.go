@@ -88,7 +88,7 @@ func (f *Flow) HTTP(r *flow.Run, n *flow.Node, t *flow.Tool[Call, value.Value], 
 // reached only when its address is public.
 func HTTP(name string, e flow.Effects, host string) *flow.Tool[Call, value.Value] {
 	a := &adapter{host: host, clients: map[string]*http.Client{}}
-	return flow.Bind(name, e, a.call, tool.Cancellable())
+	return flow.Bind(name, e, a.call, tool.Cancellable(), flow.MaxOutput(-1))
 }
 
 // adapter keeps a client for each host that may be reached whatever its address is.

@@ -36,7 +36,7 @@ func Memory(name, dir string, seconds int64) *flow.Tool[Recollection, value.Valu
 			return m.all()
 		}
 		return value.Null(), m.keep(r.Key, r.Value)
-	}, again, tool.Cancellable())
+	}, again, tool.Cancellable(), flow.MaxOutput(-1))
 }
 
 // Recall reads a memory: it is what placeholders see until something is written.

@@ -46,8 +46,8 @@ const (
 // Bind makes a tool of a function of a Starlark file. file is the name that messages give it, source its text. The
 // fields of In are the function's keyword arguments; one that JSON leaves out (omitempty) leaves the parameter its
 // default. The result is decoded into Out as strictly as value.Decode does; an Out of struct{} ignores it. Its JSON has
-// at most DefaultMaxOutput bytes, or what flow.MaxOutput says; text and values beyond it are cut where the run has a
-// store for the whole (runtime.WithBlobs).
+// at most DefaultMaxOutput bytes, or what flow.MaxOutput says; text and values beyond it are cut, and the whole is
+// kept where the run has a store (runtime.WithBlobs).
 func Bind[In, Out any](name string, e flow.Effects, file, source, function string, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	p := &program{file: file, source: source, function: function}
 	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {

@@ -111,7 +111,7 @@ func (e *encoder) fits() error {
 	if len(e.b) <= e.limit {
 		return nil
 	}
-	err := value.Errorf(value.PolicyDenied, "it is larger than the %d bytes allowed", e.limit)
+	err := value.Errorf(value.PolicyDenied, "it is larger than the %d bytes allowed: raise max_output", e.limit)
 	err.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(e.limit))})
 	return err
 }

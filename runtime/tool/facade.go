@@ -78,12 +78,13 @@ func Attach(ctx context.Context, a Attachment) error {
 }
 
 // Spill keeps the whole of an output that the running tool gives back only the beginning of: it reads whole to its end, at
-// most MaxBlob bytes, takes out secrets, and attaches it to the call, whose envelope says truncated.
+// most MaxBlob bytes, takes out secrets, and attaches it to the call, whose envelope says truncated. Without a store the
+// envelope says so, and nothing is read.
 func Spill(ctx context.Context, whole io.Reader, contentType string) error {
 	return core.Spill(ctx, whole, contentType)
 }
 
-// CanSpill reports whether the running tool may call Spill.
+// CanSpill reports whether there is a store for Spill.
 func CanSpill(ctx context.Context) bool {
 	return core.CanSpill(ctx)
 }
@@ -95,7 +96,7 @@ func Cut[Out any](ctx context.Context, data []byte, limit int, out *Out) error {
 }
 
 // Room is how many bytes the output of the running tool may have so that Cut or Beginning take it: limit, or MaxBlob
-// where the run has a store and outputs of type Out can be cut.
+// where outputs of type Out can be cut, or the run has a store.
 func Room[Out any](ctx context.Context, limit int) int {
 	return core.Room[Out](ctx, limit)
 }

@@ -181,7 +181,7 @@ func (p *program) failed(ctx, within context.Context, err error, stderr *beginni
 	case ctx.Err() != nil:
 		return p.ended(ctx)
 	case errors.Is(err, errFull), errors.Is(cause, errFull):
-		e := value.Errorf(value.PolicyDenied, "%s wrote more than the %d bytes allowed", p.what(), limit)
+		e := value.Errorf(value.PolicyDenied, "%s wrote more than the %d bytes allowed: raise max_output", p.what(), limit)
 		e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(limit))})
 		return e
 	case errors.Is(cause, errLongest):

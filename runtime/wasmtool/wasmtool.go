@@ -59,8 +59,8 @@ type Module struct {
 	Code   string // the module, in binary form
 	Export string // the function; empty: the module is a command
 
-	// MaxOutput bounds the result's JSON in bytes; 0 means DefaultMaxOutput. Text and values beyond it are cut where the run
-	// has a store for the whole (runtime.WithBlobs).
+	// MaxOutput bounds the result's JSON in bytes; 0 means DefaultMaxOutput. Text and values beyond it are cut, and the whole
+	// is kept where the run has a store (runtime.WithBlobs).
 	MaxOutput int
 }
 
@@ -86,7 +86,7 @@ func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOpti
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, p.badResult(err)
-	}, append(o, tool.Isolate(machine{}, runtime.Wasm), tool.Cancellable())...)
+	}, append(append([]flow.ToolOption{flow.MaxOutput(-1)}, o...), tool.Isolate(machine{}, runtime.Wasm), tool.Cancellable())...)
 }
 
 // machine is the isolation of all modules.

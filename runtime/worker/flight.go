@@ -254,7 +254,7 @@ func (w *process) tell(id uint32, kind byte) {
 
 // tooLarge is the error of a result beyond the cap of its call.
 func tooLarge(c *Call) error {
-	e := value.Errorf(value.PolicyDenied, "the result of %s is larger than the %d bytes allowed", c.What, c.maxOutput())
+	e := value.Errorf(value.PolicyDenied, "the result of %s is larger than the %d bytes allowed: raise max_output", c.What, c.maxOutput())
 	e.Details = value.Map(value.Entry{Key: "max_output", Value: value.Int(int64(c.maxOutput()))})
 	return e
 }

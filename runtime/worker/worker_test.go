@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 		{`beside [{"kind":"file","url":"x"}]`, value.ValidationError, "an attachment is a blob, an image or a table"},
 		{"stranger", value.SandboxError, "broke the protocol"},
 		{"close", value.SandboxError, "closed its connection"},
-		{"claim 104857600", value.PolicyDenied, "the result of f is larger than the 2097152 bytes allowed"},
+		{"claim 104857600", value.PolicyDenied, "the result of f is larger than the 2097152 bytes allowed: raise max_output"},
 		{"claim 4294967295", value.SandboxError, "broke the protocol"},
 		{"claim 3", value.SandboxError, "broke the protocol"},
 		{"large 2097153", value.PolicyDenied, "larger than the 2097152 bytes"},

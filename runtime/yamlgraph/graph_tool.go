@@ -32,7 +32,7 @@ func GraphTool(name string, e flow.Effects, info *flow.Info, run func(r *flow.Ru
 			return value.String(py.JSON(out.Value(), -1, false)), nil
 		}
 		return value.String(py.Str(out)), nil
-	}, append([]flow.ToolOption{tool.Cancellable(), tool.Timeout(0)}, o...)...) // its calls have bounds
+	}, append([]flow.ToolOption{tool.Cancellable(), flow.MaxOutput(-1), tool.Timeout(0)}, o...)...) // its calls have bounds
 }
 
 // inside runs a graph inside of a call.

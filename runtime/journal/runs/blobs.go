@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/blob"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
 
 // large is the size from which an input or output stands in a file of its own, so that a journal can be read and compared
@@ -48,10 +53,7 @@ func (e *Engine) keep(value []byte) ([]byte, error) {
 		return ref, nil
 	}
 	if e.blobs.lost == nil && len(e.blobs.kept) == 0 {
-		e.blobs.lost = e.folder.mkdir(dir, true)
-		if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // of a run from elsewhere: a link would lead out of it
-			e.blobs.lost = fmt.Errorf("%s is not a folder", dir)
-		}
+		e.blobs.lost = errors.Join(e.folder.mkdir(dir, true), plainFolder(dir))
 	}
 	if e.blobs.lost == nil {
 		e.blobs.lost = e.folder.write(name, value)
@@ -172,4 +174,45 @@ func (f *Folder) blob(id string, ref blobRef) ([]byte, error) {
 		return nil, fmt.Errorf("blob %s is damaged", ref.Blob)
 	}
 	return value, nil
+}
+
+// store is where large outputs of a run are kept: next to its journal, and removed with it.
+type store struct {
+	once sync.Once
+	kept *blob.Store
+	err  error
+}
+
+// Create implements runtime.Blobs: outputs beyond the bound of their tool are kept in the run's folder, unless the program
+// has another store for them.
+func (e *Engine) Create(ctx context.Context, tenant, contentType string) (runtime.Blob, error) {
+	s := &e.store
+	s.once.Do(func() {
+		dir := e.folder.Blobs(e.id)
+		if e.folder.opts.Disk != wal.OS {
+			s.err = errors.New("the journal is not on a disk")
+		} else if s.err = errors.Join(e.folder.mkdir(dir, true), plainFolder(dir)); s.err == nil {
+			s.kept, s.err = blob.Open(dir)
+		}
+	})
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.kept.Create(ctx, tenant, contentType)
+}
+
+func (s *store) close() error {
+	s.once.Do(func() { s.err = errors.New("the run has ended") })
+	if s.kept == nil {
+		return nil
+	}
+	return s.kept.Close()
+}
+
+// plainFolder refuses the link that a run from elsewhere may have in place of a folder: it would lead out of the run.
+func plainFolder(dir string) error {
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	return nil
 }

@@ -43,7 +43,8 @@ type Engine struct {
 	used bool
 
 	wrote atomic.Bool // something had to be on the disk
-	blobs blobs
+	blobs blobs       // large values of lines
+	store store       // large outputs
 	idle  idle
 }
 
@@ -323,7 +324,7 @@ func (e *Engine) Finish(r *flow.Run, err error) error {
 	if f.Outcome != journal.Open {
 		werr = e.append(journal.EncodeFinish(f), e.wrote.Load())
 	}
-	return errors.Join(werr, wrap(log.Close()))
+	return errors.Join(werr, wrap(log.Close()), e.store.close())
 }
 
 // Answer writes what a person has said to a question of a run that goes on. An answer that Respond refuses changes nothing.

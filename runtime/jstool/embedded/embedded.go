@@ -51,7 +51,7 @@ func Bind[In, Out any](name string, e flow.Effects, m Module, o ...flow.ToolOpti
 		}
 		err = tool.Cut(ctx, result, limit, &out)
 		return out, s.badResult(err)
-	}, append([]flow.ToolOption{tool.Cancellable()}, o...)...)
+	}, append([]flow.ToolOption{tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }
 
 func (s *loaded) badResult(err error) error {

@@ -97,7 +97,7 @@ func TestErrorsAndResults(t *testing.T) {
 		{`export default (a) => ({...a, b: [1.5, "é"]})`, `{"n":1,"b":[1.5,"é"]}`},
 		{`export default () => NaN`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: NaN has no JSON"},
 		{`export default () => new Map()`, "VALIDATION_ERROR: the result of tool.mjs has no JSON: a Map has no JSON"},
-		{`export default () => "é".repeat(1.5 * 1024 * 1024)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed"},
+		{`export default () => "é".repeat(1.5 * 1024 * 1024)`, "POLICY_DENIED: the result of tool.mjs has 3145730 bytes, at most 2097152 are allowed: raise max_output"},
 	} {
 		got, err := do(t.Context(), tt.code, `{"n":1}`)
 		if err != nil {

@@ -35,7 +35,7 @@
       const body = encode(name, v);
       const n = size(body);
       if (n > limit) {
-        throw new Refused("POLICY_DENIED", "the result of " + name + " has " + n + " bytes, at most " + limit + " are allowed",
+        throw new Refused("POLICY_DENIED", "the result of " + name + " has " + n + " bytes, at most " + limit + " are allowed: raise max_output",
           { max_output: limit });
       }
       resolve(body, beside.length > 0 ? attached(beside) : "");

@@ -46,7 +46,7 @@ func Rows(name, uri, query string) *flow.Tool[struct{}, value.Value] {
 			return v, value.Errorf(value.ValidationError, "dataset %s: %v", uri, err)
 		}
 		return v, nil
-	}, tool.Cancellable())
+	}, tool.Cancellable(), flow.MaxOutput(-1))
 }
 
 func rows(ctx context.Context, db *sql.DB, query string) (value.Value, error) {

@@ -47,7 +47,7 @@ func Bind(name string, e flow.Effects, p Program, o ...flow.ToolOption) *flow.To
 			return p.opencode(ctx, prompt, resume)
 		}
 		return p.cli(ctx, prompt, resume)
-	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }
 
 // answer is what a node gets.

@@ -52,7 +52,7 @@ func Bind(name string, e flow.Effects, c Command, o ...flow.ToolOption) *flow.To
 			return value.Null(), said(ctx, begun, err)
 		}
 		return c.parsed(out)
-	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable()}, o...)...)
+	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }
 
 // said is an error in the words of the engine: what the command has written to its standard error, or its exit code.

@@ -45,7 +45,7 @@ func bind(name, endpoint string, results int, client *http.Client, o ...flow.Too
 			return value.Null(), err
 		}
 		return value.String(text(query.String(), found(page, results))), nil
-	}, append([]flow.ToolOption{tool.Cancellable()}, o...)...)
+	}, append([]flow.ToolOption{tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }
 
 // fetch asks for the page of results.

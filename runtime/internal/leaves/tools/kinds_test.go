@@ -167,13 +167,23 @@ func TestEveryKindOfTool(t *testing.T) {
 			}
 			r, rec = start(runtime.WithBlobs(s))
 			_, err = flow.Call(r, node, k.typed, nothing{})
-			denied(t, rec, err)
+			denied(t, rec, err, 1)
 			r, rec = start()
-			_, err = flow.Call(r, node, k.text, nothing{})
-			denied(t, rec, err)
+			_, err = flow.Call(r, node, k.typed, nothing{})
+			denied(t, rec, err, 0)
+
+			// Without a store the rest is lost.
 			r, rec = start()
-			_, err = flow.Call(r, node, k.value, nothing{})
-			denied(t, rec, err)
+			short, err := flow.Call(r, node, k.text, nothing{})
+			if e := rec.Envelopes()[0]; err != nil || short != text || !e.Truncated || len(e.Attachments) != 0 {
+				t.Errorf("without a store: %v, %+v, %s", err, e, short)
+			}
+			r, rec = start()
+			v, err = flow.Call(r, node, k.value, nothing{})
+			_, url := v.Get("url")
+			if e := rec.Envelopes()[0]; err != nil || url || !e.Truncated || len(e.Attachments) != 0 {
+				t.Errorf("without a store: %v, %+v, %v", err, e, v)
+			}
 
 			// Without anything that records the call, too.
 			rt, err := flow.New(&flow.Info{Name: "w"}, runtime.WithBlobs(s), runtime.WithSecrets(func(string) (string, bool) { return canary, true }))
@@ -188,10 +198,11 @@ func TestEveryKindOfTool(t *testing.T) {
 	}
 }
 
-func denied(t *testing.T, rec *journal.Recorder, err error) {
+// denied checks the refusal of a typed output, of which so many attachments are kept.
+func denied(t *testing.T, rec *journal.Recorder, err error, kept int) {
 	t.Helper()
 	e := rec.Envelopes()[0]
-	if err == nil || e.Error.Code != value.PolicyDenied || e.Truncated || len(e.Attachments) != 0 {
+	if err == nil || e.Error.Code != value.PolicyDenied || e.Truncated || len(e.Attachments) != kept || !strings.Contains(e.Error.Message, "raise max_output") {
 		t.Errorf("%v, %+v", err, e)
 	}
 }

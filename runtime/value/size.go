@@ -1,0 +1,113 @@
+package value
+
+import "reflect"
+
+// Bounded reports whether the JSON of every value of type T is short: it has no text, list, map or dynamic value.
+func Bounded[T any]() bool { return bounded(reflect.TypeFor[T]()) }
+
+func bounded(t reflect.Type) bool {
+	if Opaque(t) {
+		return t == timeType
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Slice, reflect.Map, reflect.Interface, reflect.Pointer: // a pointer may lead to its own type
+		return false
+	case reflect.Array:
+		return t.Len() <= 64 && bounded(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !bounded(t.Field(i).Type) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Fits reports whether the JSON of what ptr points to surely has at most limit bytes, without encoding it. Values near the
+// limit, maps and types with a JSON form of their own have to be encoded: it reports false. It does not allocate.
+func Fits[T any](ptr *T, limit int) bool {
+	if limit <= 0 {
+		return false
+	}
+	if text, ok := any(ptr).(*string); ok {
+		return len(*text) <= limit/escape-number
+	}
+	return spare(reflect.ValueOf(ptr).Elem(), limit, 0) >= 0
+}
+
+const (
+	escape = 6  // the longest form of a byte of text
+	number = 26 // the longest number, and what separates it
+)
+
+// spare returns what is left of so many bytes behind v, below 0 when that may be nothing.
+func spare(v reflect.Value, left, depth int) int {
+	if left < 0 || depth > maxDepth {
+		return -1
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return left - escape*v.Len() - number
+	case reflect.Slice, reflect.Array:
+		if bounded(v.Type().Elem()) && !Opaque(v.Type().Elem()) && v.Type().Elem().Kind() != reflect.Struct {
+			return left - (v.Len()+1)*number
+		}
+		left -= number
+		for i := 0; i < v.Len() && left >= 0; i++ {
+			left = spare(v.Index(i), left, depth+1)
+		}
+		return left
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return left - number
+		}
+		return spare(v.Elem(), left-escape*number, depth+1) // a union writes its name
+	case reflect.Map:
+		if v.Len() > 0 { // what an iterator is made of escapes
+			return -1
+		}
+		return left - number
+	case reflect.Struct:
+		if t := v.Type(); Opaque(t) {
+			switch {
+			case t == timeType:
+				return left - 2*number
+			case t == valueType:
+				return spareValue(v, left, depth)
+			}
+			return -1
+		}
+		left -= number
+		fs := fieldsOf(v.Type())
+		for i := 0; i < len(fs) && left >= 0; i++ {
+			left = spare(v.FieldByIndex(fs[i].index), left-len(fs[i].name)-4, depth+1)
+		}
+		return left
+	}
+	if Opaque(v.Type()) {
+		return -1
+	}
+	return left - number
+}
+
+// spareValue is spare for a Value: what reflect reads does not escape.
+func spareValue(v reflect.Value, left, depth int) int {
+	const kind, text, tree, items, keys = 0, 2, 3, 0, 1 // of the fields of Value and valueTree
+	if left -= number; depth > maxDepth {
+		return -1
+	}
+	switch Kind(v.Field(kind).Uint()) {
+	case StringKind:
+		return left - escape*v.Field(text).Len()
+	case ListKind, MapKind:
+		t := v.Field(tree).Elem()
+		for i := 0; i < t.Field(keys).Len() && left >= 0; i++ {
+			left -= escape*t.Field(keys).Index(i).Len() + number
+		}
+		for i := 0; i < t.Field(items).Len() && left >= 0; i++ {
+			left = spareValue(t.Field(items).Index(i), left, depth+1)
+		}
+	}
+	return left
+}
