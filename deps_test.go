@@ -102,7 +102,8 @@ var table = []row{
 	{pkg: "runtime/internal/leaks", own: []string{"runtime/internal/proc"}, other: []string{"go.uber.org/goleak"}}, // for tests
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
-	{pkg: "runtime/cache/redis", own: audience, other: []string{"github.com/redis/go-redis"}},
+	{pkg: "runtime/blob/s3", own: append([]string{"runtime/blob", "runtime/stores"}, audience...), other: []string{"github.com/minio/minio-go"}},
+	{pkg: "runtime/cache/redis", own: append([]string{"runtime/stores"}, audience...), other: []string{"github.com/redis/go-redis"}},
 	{pkg: "runtime/openexpertise/sqlite", own: append([]string{"runtime/openexpertise"}, audience...), other: []string{"modernc.org/sqlite"}},
 	{pkg: "runtime/stargraph/store", own: append([]string{"runtime/stargraph/std"}, audience...), other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,12 +15,15 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/program"
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
 )
 
 func (a *app) buildCommand() *cobra.Command {
 	var out string
 	var trace bool
+	var stores []string
 	cmd := &cobra.Command{
 		Use:   "build FILE",
 		Short: "Build a workflow into an executable",
@@ -32,6 +36,9 @@ func (a *app) buildCommand() *cobra.Command {
 				return err
 			}
 			src.Main = mainOf(trace)
+			if src.Stores, err = storeLeaves(stores); err != nil {
+				return err
+			}
 			cache, err := a.cache()
 			if err != nil {
 				return err
@@ -41,6 +48,7 @@ func (a *app) buildCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or the folder to write it to")
 	traceFlag(cmd, &trace)
+	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores that the program has for --cache and --blobs besides folders: redis, s3")
 	return cmd
 }
 
@@ -57,6 +65,27 @@ func mainOf(trace bool) string {
 
 func traceFlag(cmd *cobra.Command, trace *bool) {
 	cmd.Flags().BoolVar(trace, "trace", false, "the program sends OpenTelemetry traces of its runs, as the variables OTEL_... say")
+}
+
+// storeLeaves are the leaves of stores that --stores names.
+func storeLeaves(names []string) ([]string, error) {
+	var known, leaves []string
+	for name := range cli.StoreNames() {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	for _, name := range names {
+		leaf, ok := cli.StoreNames()[name]
+		switch near := diag.Nearest(name, known); {
+		case !ok && near != "":
+			return nil, usage("there is no store %q; did you mean %s?", name, near)
+		case !ok:
+			return nil, usage("there is no store %q; there are %s", name, strings.Join(known, " and "))
+		}
+		leaves = append(leaves, leaf)
+	}
+	slices.Sort(leaves)
+	return slices.Compact(leaves), nil
 }
 
 // executable is the file that build writes.
@@ -88,7 +117,7 @@ func (a *app) runCommand() *cobra.Command {
 			"    --input NAME=VALUE    an input, repeatable\n" +
 			"    --input-json FILE     all inputs as a JSON object; - is stdin\n" +
 			"    TEXT                  the input, where there is a single one that is text\n" +
-			"    --blobs DIR           keep outputs that are too large there\n" +
+			"    --blobs DIR|URL       keep outputs that are too large there; --cache DIR|URL for cached results\n" +
 			"    --json-events         progress as JSON Lines\n" +
 			"    --help                the workflow's inputs and all flags",
 		Args: cobra.MinimumNArgs(1),
@@ -139,13 +168,14 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 	if err != nil {
 		return err
 	}
-	exe, ok := cache.FindMain(file, leaf)
+	stores := cli.StoreLeaves(args, os.Getenv)
+	exe, ok := cache.FindMain(file, leaf, stores...)
 	if !ok {
 		src, _, err := a.source(file)
 		if err != nil {
 			return err
 		}
-		src.Main = leaf
+		src.Main, src.Stores = leaf, stores
 		if exe, err = cache.Executable(ctx, src); err != nil {
 			return a.goFailed(file, err)
 		}

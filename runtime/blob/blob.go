@@ -97,7 +97,7 @@ func (s *Store) Close() error { return s.root.Close() }
 
 // Create implements runtime.Blobs.
 func (s *Store) Create(_ context.Context, tenant, _ string) (runtime.Blob, error) {
-	folder := folderOf(tenant)
+	folder := Folder(tenant)
 	if err := s.root.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -117,10 +117,10 @@ func (s *Store) Read(tenant, blobURL string) (io.ReadCloser, error) {
 		return nil, fs.ErrNotExist
 	}
 	name := path.Base(u.Path)
-	if len(name) != hex.EncodedLen(sha256.Size) || strings.Trim(name, "0123456789abcdef") != "" || u.String() != s.url(folderOf(tenant), name) {
+	if len(name) != hex.EncodedLen(sha256.Size) || strings.Trim(name, "0123456789abcdef") != "" || u.String() != s.url(Folder(tenant), name) {
 		return nil, fs.ErrNotExist
 	}
-	return s.root.Open(path.Join(folderOf(tenant), name))
+	return s.root.Open(path.Join(Folder(tenant), name))
 }
 
 func (s *Store) url(folder, name string) string {
@@ -131,8 +131,8 @@ func (s *Store) url(folder, name string) string {
 	return (&url.URL{Scheme: "file", Path: p}).String()
 }
 
-// folderOf is the folder of a tenant: its name where that is harmless, and else a hash of it.
-func folderOf(tenant string) string {
+// Folder is the folder of a tenant in a store of blobs: its name where that is harmless, and else a hash of it.
+func Folder(tenant string) string {
 	switch {
 	case tenant == "":
 		return "shared"

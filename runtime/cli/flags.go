@@ -21,7 +21,10 @@ type runFlags struct {
 	quiet      bool
 	answers    string   // file with answers to questions, or "-"
 	raw        string   // output field to print instead of the whole result
-	blobs      string   // directory for outputs that are too large
+	blobs      string   // where outputs go that are too large
+	cache      string   // where results of tools are cached
+	usage      string   // file for a line about each attempt of a call
+	tenant     string   // whom the run is for
 	texts      []string // arguments that are no flags
 	keep       keepFlags
 	unattended bool          // nobody will answer a question
@@ -34,6 +37,7 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	set := newFlagSet()
 	f.shared(set)
 	f.keep.flags(set)
+	set.StringVar(&f.tenant, "tenant", "", "")
 	set.StringVar(&f.keep.sync, "sync", "", "")
 	set.BoolVar(&f.keep.none, "no-journal", false, "")
 	for _, name := range []string{"input", "inputs", "i"} { // the others are what users of other engines type
@@ -60,6 +64,8 @@ func (f *runFlags) shared(set *flag.FlagSet) {
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	set.StringVar(&f.raw, "raw", "", "")
 	set.StringVar(&f.blobs, "blobs", "", "")
+	set.StringVar(&f.cache, "cache", "", "")
+	set.StringVar(&f.usage, "usage", "", "")
 	set.StringVar(&f.answers, "answers", "", "")
 	set.BoolVar(&f.unattended, "unattended", false, "")
 	set.Func("timeout", "", func(s string) (err error) {
@@ -132,16 +138,21 @@ func flagMistake(set []string, err error) mistake {
 }
 
 var (
-	sharedFlagNames = []string{"answers", "blobs", "json-events", "proxy", "quiet", "raw", "root", "runs", "timeout", "unattended", "help"}
-	runFlagNames    = append([]string{"input", "input-json", "no-journal", "sync", "version"}, sharedFlagNames...)
+	sharedFlagNames = []string{"answers", "blobs", "cache", "json-events", "proxy", "quiet", "raw", "root", "runs", "timeout", "unattended", "usage", "help"}
+	runFlagNames    = append([]string{"input", "input-json", "no-journal", "sync", "tenant", "version"}, sharedFlagNames...)
 )
 
 const flagHelp = `Flags of run:
   --input NAME=VALUE    set one input; repeat it for others. --inputs and -i are the same
   --input-json FILE     read the inputs from a JSON object; - is standard input
   --raw NAME            print one text field of the result, as it is
-  --blobs DIR           keep outputs of tools that are too large in this directory,
+  --blobs DIR|URL       keep outputs of tools that are too large in this directory or at s3://BUCKET/PREFIX,
                         and go on with their beginning; FLOWGEN_BLOBS is the default
+  --cache DIR|URL       keep results of tools with a cache in this directory or at redis://HOST:PORT/DB; FLOWGEN_CACHE is the
+                        default
+  --usage FILE          append a line of JSON for each attempt of a call: tool, tenant, tokens, cost, duration;
+                        FLOWGEN_USAGE is the default
+  --tenant NAME         whom the run is for: its secrets, cached results and large outputs; FLOWGEN_TENANT is the default
   --answers FILE        answer questions with the lines of a file, as in "ask: yes"; - is standard input
   --unattended          nobody will answer: questions time out instead of stopping the run until there is an answer
   --root DIR            find programs and MCP servers named by a relative path from there; FLOWGEN_ROOT is the default,

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/flowgen-dev/flowgen/runtime"
-	"github.com/flowgen-dev/flowgen/runtime/blob"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
@@ -36,6 +35,7 @@ func runCommand(s *system, w *workflow, args []string) int {
 	if code, bad := x.check(); bad {
 		return code
 	}
+	x.tenant = cmp.Or(f.tenant, s.env("FLOWGEN_TENANT"))
 	input, mistakes := readInput(s, w.info, f)
 	if len(mistakes) > 0 {
 		s.complain(mistakes...)
@@ -101,7 +101,6 @@ func (x *execution) check() (code int, bad bool) {
 // options are what the run is given.
 func (x *execution) options() (o []runtime.Option, release func(), wrong *mistake) {
 	o = []runtime.Option{runtime.WithSecretLookup(secrets), x.clean.follow} // an observed run does more work, so a quiet one has no observer
-	release = func() {}
 	if x.f.proxy {
 		o = append(o, engine.WithValue(engine.EnvironmentProxy{}, true)) // package httptool reads it, which few programs link
 	}
@@ -111,14 +110,11 @@ func (x *execution) options() (o []runtime.Option, release func(), wrong *mistak
 	if x.f.timeout > 0 {
 		o = append(o, runtime.WithPolicy(&runtime.Policy{Grants: []string{"*"}, MaxTime: x.f.timeout}))
 	}
-	if dir := cmp.Or(x.f.blobs, x.s.env("FLOWGEN_BLOBS")); dir != "" {
-		store, err := blob.Open(dir)
-		if err != nil {
-			return nil, release, &mistake{"cannot keep large outputs: " + err.Error(), "--blobs and FLOWGEN_BLOBS name a directory that can be written"}
-		}
-		release = func() { _ = store.Close() }
-		o = append(o, runtime.WithBlobs(store))
+	kept, release, wrong := x.stores()
+	if wrong != nil {
+		return nil, release, wrong
 	}
+	o = append(o, kept...)
 	switch {
 	case x.replay != nil:
 		o = append(o, runtime.WithEngine(x.replay))

@@ -17,7 +17,23 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/stores"
 )
+
+// A program that links this package takes URLs of Redis in --cache and FLOWGEN_CACHE.
+func init() {
+	for _, scheme := range []string{"redis", "rediss", "unix"} {
+		stores.Caches.Register(scheme, func(url string) (runtime.Cache, func() error, error) {
+			c, err := Open(url)
+			if err != nil {
+				return nil, nil, err
+			}
+			return c, c.Close, nil
+		})
+	}
+}
 
 const (
 	// Prefix begins the keys in Redis.

@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
+	"github.com/flowgen-dev/flowgen/runtime/stores"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -228,6 +229,27 @@ func TestBadURL(t *testing.T) {
 	for _, u := range []string{"", "http://user:canary@x", "redis://:canary@h:p:q", "redis://h/canary"} {
 		if _, err := Open(u); err == nil || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q: %v", u, err)
+		}
+	}
+}
+
+// A program that links the package opens a server by its URL.
+func TestRegistered(t *testing.T) {
+	url, _ := server(t, "")
+	for address, ok := range map[string]bool{url: true, "redis://h:port": false, "memcached://h": false} {
+		c, release, err := stores.Caches.Open(address)
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", address, err)
+		}
+		if err != nil {
+			continue
+		}
+		c.Put(t.Context(), "k", []byte("v"), 0)
+		if got, found := c.Get(t.Context(), "k"); string(got) != "v" || !found {
+			t.Errorf("%q, %v", got, found)
+		}
+		if err := release(); err != nil {
+			t.Error(err)
 		}
 	}
 }

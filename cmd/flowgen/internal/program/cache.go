@@ -54,8 +54,9 @@ type manifest struct {
 	Inputs  []input `json:"inputs"`
 }
 
-// index is where it is remembered what the programs of a workflow file were made from; main is their Source.Main.
-func (c *Cache) index(file, main string) (string, error) {
+// index is where it is remembered what the programs of a workflow file were made from; main and stores are
+// those of their Source.
+func (c *Cache) index(file, main string, stores ...string) (string, error) {
 	full, err := filepath.Abs(file)
 	if err != nil {
 		return "", err
@@ -67,6 +68,9 @@ func (c *Cache) index(file, main string) (string, error) {
 	parts := []string{full, id}
 	if main != "" {
 		parts = append(parts, main)
+	}
+	if len(stores) > 0 {
+		parts = append(append(parts, "stores"), stores...)
 	}
 	if c.settings != "" {
 		parts = append(parts, "settings", c.settings)
@@ -89,9 +93,9 @@ func readIndex(name string) []manifest {
 // Find returns the executable of a workflow file when one was built from exactly what is there now.
 func (c *Cache) Find(file string) (exe string, ok bool) { return c.FindMain(file, "") }
 
-// FindMain is Find for a program with another Source.Main.
-func (c *Cache) FindMain(file, main string) (exe string, ok bool) {
-	index, err := c.index(file, main)
+// FindMain is Find for a program with another Source.Main, and with stores.
+func (c *Cache) FindMain(file, main string, stores ...string) (exe string, ok bool) {
+	index, err := c.index(file, main, stores...)
 	if err != nil {
 		return "", false
 	}
@@ -162,7 +166,7 @@ func (c *Cache) Executable(ctx context.Context, src *Source) (string, error) {
 // keep moves a program into the cache. An unsure one, whose inputs changed while it was built, is kept under a name that
 // is found by nobody else.
 func (c *Cache) keep(src *Source, made string, inputs []input, unsure bool) (string, error) {
-	index, err := c.index(src.File, src.Main)
+	index, err := c.index(src.File, src.Main, src.Stores...)
 	if err != nil {
 		return "", err
 	}

@@ -29,11 +29,15 @@ func (s *Source) mainPackage() string { return cmp.Or(s.Main, "cli") }
 
 // mainText is the main of the program; importPath is where the workflow is, "" for beside it.
 func (s *Source) mainText(importPath string) []byte {
-	leaf := s.mainPackage()
-	if importPath == "" {
-		return fmt.Appendf(nil, mainFile, leaf, "", path.Base(leaf), "")
+	leaf, imported, qualifier := s.mainPackage(), "", ""
+	for _, store := range s.Stores {
+		imported += "\t_ " + strconv.Quote(origin.Runtime+"/"+store) + "\n"
 	}
-	return fmt.Appendf(nil, mainFile, leaf, "\n\tworkflow "+strconv.Quote(importPath)+"\n", path.Base(leaf), "workflow.")
+	if importPath != "" {
+		imported += "\n\tworkflow " + strconv.Quote(importPath) + "\n"
+		qualifier = "workflow."
+	}
+	return fmt.Appendf(nil, mainFile, leaf, imported, path.Base(leaf), qualifier)
 }
 
 // withoutMain renames func main of a Go file; ok is false when it has none.
@@ -55,6 +59,9 @@ func withoutMain(text []byte) (renamed []byte, ok bool) {
 // runtimePackages are the packages of flowgen's runtime that a program imports, whose generated file is flow.
 func (s *Source) runtimePackages(flow []byte) []string {
 	out := []string{origin.Runtime + "/" + s.mainPackage()}
+	for _, store := range s.Stores {
+		out = append(out, origin.Runtime+"/"+store)
+	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", flow, parser.ImportsOnly)
 	if err != nil {
 		return out // the compiler will say it better

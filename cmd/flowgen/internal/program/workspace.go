@@ -37,6 +37,7 @@ type Source struct {
 	Inputs  []string
 	Log     io.Writer // is told about a long build; nil: nobody is
 	Main    string    // the leaf of the runtime whose Main the program calls, below runtime/; "": cli, what programs have
+	Stores  []string  // leaves of the runtime, below runtime/, whose stores the program links
 
 	// Generate writes the Go, and the files that it embeds by their names below its folder. path is the import path the
 	// package will have, "" when it does not matter.
