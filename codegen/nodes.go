@@ -280,6 +280,7 @@ func (g *generator) info() {
 	if pol := g.policy(p); pol != nil {
 		fields = append(fields, field("Policy", pol))
 	}
+	fields = append(fields, proxied(p)...)
 	if needs := g.needs(); needs != nil {
 		fields = append(fields, field("Needs", jen.Index().Qual(flowPath, "Need").Custom(braces(true), needs...)))
 	}
@@ -349,4 +350,12 @@ func Edges(b *check.Body) []Edge {
 		out = append(out, Edge(e))
 	}
 	return out
+}
+
+// proxied says that requests go through the proxy of the environment, where the policy does.
+func proxied(p *check.Program) []jen.Code {
+	if own := p.WF.Policy; own == nil || !own.EnvironmentProxy {
+		return nil
+	}
+	return []jen.Code{field("Proxied", jen.True())}
 }

@@ -411,6 +411,9 @@ func (d *dumper) policy(p *Policy) {
 		d.line(dumpOpt("effects", strings.Join(effects, " ")))
 		d.line(dumpOpt("grants", dumpQuoteAll(p.Grants)))
 		d.line(dumpOpt("net allow", dumpQuoteAll(p.NetAllow)))
+		if p.EnvironmentProxy {
+			d.line("net proxy environment")
+		}
 		d.line(dumpOpt("sandbox min", p.SandboxMin))
 	})
 }

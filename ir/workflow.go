@@ -185,6 +185,7 @@ type Policy struct {
 	Effects                                []Effects
 	Grants                                 []string
 	NetAllow                               []string
+	EnvironmentProxy                       bool // net: {proxy: environment}
 	SandboxMin                             string
 	SandboxSpan                            source.Span
 	Span                                   source.Span

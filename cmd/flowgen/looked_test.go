@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -30,6 +33,20 @@ func modelServer(t *testing.T) *fake.Server {
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// proxyServer is a forward proxy that passes on what is asked of models.invalid to a model and answers for all other hosts.
+func proxyServer(t *testing.T, model *fake.Server) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Host == "models.invalid" {
+			model.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "the proxy asked "+r.URL.Host)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 // ids sets variables to the names of the runs in a list: ids runs.json NEWEST OLDER...

@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	model, server := modelServer(t), mcpServer(t)
+	proxy := proxyServer(t, model)
 	requests := func(ts *testscript.TestScript, neg bool, args []string) { // requests file: what models were asked so far
 		if neg || len(args) != 1 {
 			ts.Fatalf("usage: requests file")
@@ -50,6 +51,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("SOURCE", filepath.Dir(examples))
 			e.Setenv("MODEL", model.Base(fake.OpenAI))
+			e.Setenv("PROXY", proxy)
 			e.Setenv("ANTHROPIC", model.Base(fake.Anthropic))
 			e.Setenv("GEMINI", model.Base(fake.Gemini))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, ".home"))

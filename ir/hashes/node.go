@@ -389,5 +389,8 @@ func (m *maker) policy(x *text, p *ir.Policy) {
 	x.line("effects", strings.Join(effects, " "))
 	x.line("grants", p.Grants...)
 	x.line("net", p.NetAllow...)
+	if p.EnvironmentProxy {
+		x.line("proxy", "environment")
+	}
 	x.line("sandbox", p.SandboxMin)
 }

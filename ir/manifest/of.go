@@ -68,6 +68,11 @@ func Of(p *check.Program) *Manifest {
 		for _, n := range pol.NetAllow {
 			c.networks.add(n)
 		}
+		if pol.EnvironmentProxy {
+			for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+				c.env.add(name)
+			}
+		}
 		for _, g := range pol.Grants {
 			c.grants.add(g)
 		}

@@ -275,6 +275,7 @@ var (
 	effectKinds  = ir.EffectWords
 	allowedWords = append(effectWords[:4:4], "asks") // of a policy
 	asksWords    = []string{"allow", "deny"}
+	proxyWords   = []string{"environment"}
 	sandboxWords = append([]string{"none"}, tierWords...) // of a tool
 
 	tierWords = []string{"native", "wasm", "process", "container", "gvisor"}
@@ -324,6 +325,12 @@ func (p *parser) policy(n *yamlnode.Node, shape *Shape) *ir.Policy {
 	if v := m.get("net"); v != nil {
 		if net, ok := p.mapping(v, shapeNet); ok {
 			out.NetAllow = p.strs(net.get("allow"), "a host")
+			if !net.astray && !net.has("allow") && !net.has("proxy") {
+				p.missingKey(v, shapeNet, "allow")
+			}
+			if v := net.get("proxy"); v != nil {
+				out.EnvironmentProxy = p.word(v, "`proxy`", proxyWords...) != ""
+			}
 		}
 	}
 	if v := m.get("sandbox"); v != nil {

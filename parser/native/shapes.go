@@ -235,7 +235,10 @@ var (
 
 	shapeNet = &Shape{
 		Name: "net", What: "`net`", Doc: "Network access.",
-		Keys: []Key{{Name: "allow", Value: listOf(text), Required: true, Doc: "hosts, or `loopback`"}},
+		Keys: []Key{
+			{Name: "allow", Value: listOf(text), Doc: "hosts, or `loopback`"},
+			{Name: "proxy", Value: word(proxyWords...), Doc: "environment: requests go through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name"},
+		},
 	}
 
 	shapeSandbox = &Shape{

@@ -25,6 +25,9 @@ type Info struct {
 
 	Policy *Policy // what a run may do; nil: anything
 
+	// Proxied: requests go through the proxy of the environment, see EnvironmentProxy.
+	Proxied bool
+
 	// Needs are the sandbox tiers that tools run in. Where one is missing, New fails before anything has run; engines that run no
 	// tools, such as a replay, need none.
 	Needs []Need

@@ -105,6 +105,9 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 	if info.Policy != nil {
 		rt.policies = []*Policy{info.Policy}
 	}
+	if info.Proxied {
+		WithValue(EnvironmentProxy{}, true)(rt)
+	}
 	for _, o := range opts {
 		o(rt)
 	}

@@ -114,7 +114,7 @@ func TestHTTPClient(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "hello "+name)
 	})
-	own, roots := issue(t, func(*x509.Certificate) {})
+	own, roots := issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"bank.invalid"} })
 	client, clients := issue(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
 	mutual := httptest.NewUnstartedServer(hello)
 	mutual.TLS = &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}
@@ -129,6 +129,8 @@ func TestHTTPClient(t *testing.T) {
 	}
 	certified := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{client}}}
 	proxied := &http.Transport{Proxy: http.ProxyURL(through)}
+	tunnelled := certified.Clone()
+	tunnelled.Proxy = http.ProxyURL(through)
 	dialed := 0
 	dialing := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		dialed++
@@ -153,6 +155,13 @@ func TestHTTPClient(t *testing.T) {
 		{"a short address behind the proxy", proxied, "http://127.1/", "private", "", value.PolicyDenied},
 		{"a hexadecimal address behind the proxy", proxied, "http://0x7f000001/", "private", "", value.PolicyDenied},
 		{"localhost behind the proxy", proxied, "http://api.localhost/", "private", "", value.PolicyDenied},
+		{"a tunnel to a name that the proxy knows", tunnelled, "https://bank.invalid/x", "private", "hello 1", ""},
+		{"a tunnel to an address", tunnelled, mutual.URL, "private", "", value.PolicyDenied},
+		{"a tunnel to an allowed address", tunnelled, mutual.URL, "loopback", "hello 1", ""},
+		{"a tunnel to metadata", tunnelled, "https://169.254.169.254/latest", "private", "", value.PolicyDenied},
+		{"a tunnel to a number", tunnelled, "https://2130706433/", "private", "", value.PolicyDenied},
+		{"a tunnel to localhost", tunnelled, "https://api.localhost/", "private", "", value.PolicyDenied},
+		{"a tunnel to a name whose certificate is another's", tunnelled, "https://shop.invalid/", "private", "", value.NetworkError},
 		{"its own dialer", dialing, plain.URL, "loopback", "hello nobody", ""},
 		{"its own dialer, not allowed", dialing, plain.URL, "private", "", value.PolicyDenied},
 		{"nothing", nil, plain.URL, "private", "", value.PolicyDenied},
@@ -163,13 +172,13 @@ func TestHTTPClient(t *testing.T) {
 			t.Errorf("%s: %q, %v", tt.what, out, err)
 		}
 	}
-	if asked := proxy.asked(); asked != "GET shop.invalid, GET "+plain.Listener.Addr().String() {
+	if asked := proxy.asked(); asked != "GET shop.invalid, GET "+plain.Listener.Addr().String()+", CONNECT bank.invalid:443, CONNECT "+mutual.Listener.Addr().String()+", CONNECT shop.invalid:443" {
 		t.Errorf("the proxy was asked for %s", asked)
 	}
 	if dialed != 1 {
 		t.Errorf("dialed %d times", dialed)
 	}
-	for _, tr := range []*http.Transport{certified, proxied, dialing} {
+	for _, tr := range []*http.Transport{certified, proxied, tunnelled, dialing} {
 		tr.CloseIdleConnections()
 	}
 }
