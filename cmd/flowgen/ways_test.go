@@ -45,7 +45,7 @@ var takers = []taker{
 	{".flowgen.yaml", "torture --trials 1 NAME"}, {".flowgen.yaml", "torture --trials 1 --input-json ok.json NAME"},
 	{".jsonl", "inspect NAME"}, {".jsonl", "inspect NAME n"}, {"", "inspect --runs NAME"}, {"", "inspect latest --runs NAME"},
 	{".jsonl", "diff NAME NAME"}, {"", "diff --runs NAME a b"},
-	{".jsonl", "materialize NAME x"}, {".flowgen.yaml", "materialize --file NAME latest x"}, {"", "materialize --runs NAME latest x"},
+	{".jsonl", "materialize NAME x"}, {".flowgen.yaml", "materialize --file NAME latest x"}, {"", "materialize --runs NAME latest x"}, {".flowgen.yaml", "pin --file NAME ask look"},
 	{"", "graph --run latest --runs NAME main.flowgen.yaml"},
 }
 
