@@ -11,6 +11,7 @@ import (
 var (
 	ToolStates  = []string{"active", "deprecated", "blocked"}
 	ReplayWords = []string{"must-stub", "fail-loud", "recorded-result"}
+	Categories  = []string{"api", "code", "data", "search", "utility"} // of Agent Tools 3.3
 
 	MoneyForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`) // dollars: 0.002
 	RateForm  = regexp.MustCompile(`^[1-9][0-9]{0,8}/(s|m|h)$`)    // calls per time: 5/s

@@ -48,33 +48,20 @@ func (a *app) toolsList() *cobra.Command {
 		Short: "List tools by name: effects and what they are for",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			var categories []string
-			err := a.tools(args, format, func(t toolInfo) bool {
-				categories = append(categories, t.Category)
+			if category != "" && !slices.Contains(ir.Categories, category) {
+				if near := diag.Nearest(category, ir.Categories); near != "" {
+					return usage("there is no category %q; did you mean %s?", category, near)
+				}
+				return usage("there is no category %q; the categories are %s", category, strings.Join(ir.Categories, ", "))
+			}
+			return a.tools(args, format, func(t toolInfo) bool {
 				return (all || !t.hidden()) && (category == "" || t.Category == category)
 			}, toolsTable)
-			if err != nil || category == "" || slices.Contains(categories, category) {
-				return err
-			}
-			return noCategory(category, categories)
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "only tools of this category")
 	toolFlags(cmd, &all, &format)
 	return cmd
-}
-
-// noCategory is the error of a category that no tool has.
-func noCategory(category string, have []string) error {
-	slices.Sort(have)
-	have = slices.DeleteFunc(slices.Compact(have), func(s string) bool { return s == "" })
-	switch near := diag.Nearest(category, have); {
-	case near != "":
-		return fmt.Errorf("no tool has the category %s; did you mean %s?", category, near)
-	case len(have) == 0:
-		return fmt.Errorf("no tool has the category %s: none has a category", category)
-	}
-	return fmt.Errorf("no tool has the category %s; the categories are %s", category, strings.Join(have, ", "))
 }
 
 func (a *app) toolsSearch() *cobra.Command {
@@ -152,6 +139,7 @@ type toolInfo struct {
 	Sandbox     string          `json:"sandbox"`
 	Secrets     []string        `json:"secrets"`                // names
 	SecretsFrom []string        `json:"secrets_from,omitempty"` // where each of Secrets is found: environment, .env, /run/secrets, or "not set"
+	UsedBy      []string        `json:"used_by"`                // nodes of the workflows that were read, as in workflow/node
 	Declared    string          `json:"declared"`               // file:line
 	Input       json.RawMessage `json:"input_schema"`
 	Output      json.RawMessage `json:"output_schema"`
@@ -203,7 +191,7 @@ func (out *toolInfo) declaredAs(t *ir.Tool) {
 func infoOf(t *ir.Tool) toolInfo {
 	out := toolInfo{
 		Name: t.Name.Name, Version: t.Version, Description: t.Description, Effects: check.Effects(t).String(), State: cmp.Or(t.State, "active"),
-		Category: t.Category, Tags: append([]string{}, t.Tags...), Permissions: append([]string{}, t.Permissions...), key: t.Key.Name,
+		Category: t.Category, Tags: append([]string{}, t.Tags...), UsedBy: []string{}, Permissions: append([]string{}, t.Permissions...), key: t.Key.Name,
 		Rate: t.Rate, CostUSD: t.CostUSD, MaxOutput: t.MaxOutput, Sandbox: t.Sandbox.Name, Examples: examplesOf(t),
 	}
 	out.declaredAs(t)
@@ -319,7 +307,7 @@ func (a *app) declared(names []string) ([]toolInfo, []diag.Diagnostic) {
 	files := newDisk()
 	list := []toolInfo{}
 	var read []*compiled
-	seen := map[string]bool{}
+	seen := map[string]int{} // place in list
 	for _, name := range names {
 		c := a.readTools(files, name)
 		read = append(read, c)
@@ -331,16 +319,60 @@ func (a *app) declared(names []string) ([]toolInfo, []diag.Diagnostic) {
 			for _, name := range info.Secrets {
 				info.SecretsFrom = append(info.SecretsFrom, secretFrom(c.workflow, name))
 			}
-			if at := info.full() + " " + info.Declared; !seen[at] {
-				seen[at] = true
-				list = append(list, info)
+			at := info.full() + " " + info.Declared
+			i, ok := seen[at]
+			if !ok {
+				i, seen[at], list = len(list), len(list), append(list, info)
 			}
+			list[i].UsedBy = append(list[i].UsedBy, usersOf(c.workflow, &info)...)
 		}
+	}
+	for i := range list {
+		slices.Sort(list[i].UsedBy)
 	}
 	slices.SortStableFunc(list, func(x, y toolInfo) int {
 		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Version, y.Version), cmp.Compare(x.Declared, y.Declared))
 	})
 	return list, merged(read)
+}
+
+// usersOf are the nodes of a workflow that call a tool, or can: it may be chosen by data or by a model.
+func usersOf(wf *ir.Workflow, t *toolInfo) (nodes []string) {
+	is := func(names ...ir.Ident) bool {
+		return slices.ContainsFunc(names, func(id ir.Ident) bool { return t.named(id.Name) })
+	}
+	enabled := func(list []*ir.AgentTool) bool {
+		return slices.ContainsFunc(list, func(x *ir.AgentTool) bool { return is(x.Tool) })
+	}
+	var walk func(body *ir.Body, above string)
+	walk = func(body *ir.Body, above string) {
+		for _, n := range body.Nodes {
+			name := above
+			if !n.Inline {
+				name += "/" + n.ID.Name
+			}
+			used := false
+			switch v := n.Verb.(type) {
+			case *ir.ToolCall:
+				used = is(v.Name)
+			case *ir.ToolChoice:
+				used = v.Open || is(v.Allow...)
+			case *ir.Agent:
+				used = enabled(v.Tools)
+				if shared := declaredAgent(wf, v); shared != nil && len(v.Tools) == 0 {
+					used = enabled(shared.Agent.Tools)
+				}
+			}
+			if used {
+				nodes = append(nodes, name)
+			}
+			if inner := inside(n); inner != nil {
+				walk(inner, name)
+			}
+		}
+	}
+	walk(&wf.Body, wf.Name.Name)
+	return nodes
 }
 
 // readTools reads a file for its tools alone: it may be one that has no nodes because others include it.
@@ -398,7 +430,7 @@ func toolsPage(list []toolInfo) string {
 			{"effects", t.Effects}, {"state", t.State}, {"category", t.Category},
 			{"tags", strings.Join(t.Tags, ", ")}, {"permissions", strings.Join(t.Permissions, ", ")}, {"secrets", t.secrets()},
 			{"replay", t.Replay}, {"cache", t.Cache}, {"rate", t.Rate}, {"cost", dollars(t.CostUSD)}, {"idempotency", t.Idempotency},
-			{"max output", size(t.MaxOutput)}, {"sandbox", t.Sandbox}, {"declared", t.Declared},
+			{"max output", size(t.MaxOutput)}, {"sandbox", t.Sandbox}, {"used by", strings.Join(t.UsedBy, ", ")}, {"declared", t.Declared},
 		}
 		for _, r := range rows {
 			if r[1] != "" {

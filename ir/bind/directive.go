@@ -122,14 +122,12 @@ var directiveKeys = map[string]func(*described, string) string{
 		return d.form(&d.tool.Rate, v, ir.RateForm.MatchString, "a number of calls per time like 5/s")
 	},
 	"cache":      (*described).cache,
-	"category":   func(d *described, v string) string { return d.form(&d.tool.Category, v, notEmpty, "a word") },
+	"category":   func(d *described, v string) string { return d.word(&d.tool.Category, v, ir.Categories) },
 	"tags":       (*described).tags,
 	"status":     (*described).status,
 	"max_output": (*described).maxOutput,
 	"example":    (*described).example,
 }
-
-func notEmpty(s string) bool { return s != "" }
 
 // described is a tool that takes over what its function's directives say.
 type described struct {

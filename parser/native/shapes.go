@@ -1,6 +1,10 @@
 package native
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/flowgen-dev/flowgen/ir"
+)
 
 // Forms that several shapes use.
 var (
@@ -306,7 +310,7 @@ var shapeTool = &Shape{
 		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "by what the other side knows a repeated call: `call_id`, or a text over the input"},
 		doubtKey,
 		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for people and models"},
-		{Name: "category", Value: text, Doc: "a group of tools"},
+		{Name: "category", Value: word(ir.Categories...), Doc: "the group of the tool"},
 		{Name: "tags", Value: texts, Doc: "words to find it by"},
 		{Name: "status", Value: word(toolStates...), Doc: "active, deprecated or blocked"},
 	},

@@ -163,7 +163,9 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	p.idempotency(t, m.get("idempotency_key"))
 	t.InDoubt = p.doubt(m.get("on_in_doubt"))
 	p.examples(t, m.get("examples"))
-	t.Category = p.optional(m, "category")
+	if v := m.get("category"); v != nil {
+		t.Category = p.word(v, "`category`", ir.Categories...)
+	}
 	t.Tags = p.strs(m.get("tags"), "a tag")
 	t.Auth = p.auth(m.get("auth"))
 	if v := m.get("sandbox"); v != nil {
