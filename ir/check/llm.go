@@ -319,6 +319,9 @@ func (c *checker) checkModel(m *ir.Model) {
 	case m.Address() == "":
 		bad(m.Model.Span, "`"+name+"` has no address of its own", "write `base_url`, as in `http://localhost:8000/v1`")
 	}
+	if m.BaseEnv != "" && p.Speaks != "openai" {
+		bad(m.Model.Span, "models of `"+name+"` take no `base_env`", "remove it; the environment variables of the providers are in docs/language.md")
+	}
 	c.modelParams(m, p)
 	if m.BaseURL.Name != "" {
 		if why, help := wrongAddress(m.BaseURL.Name); why != "" {

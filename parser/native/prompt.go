@@ -33,6 +33,12 @@ func (p *parser) model(x *ir.Model, v *yamlnode.Node) {
 			*k.to = p.ref(n, "`"+k.name+"`")
 		}
 	}
+	if n := m.get("base_env"); n != nil {
+		if id := p.ref(n, "the name of a variable"); id.Name != "" {
+			p.checkName(id, variableName)
+			x.BaseEnv = id.Name
+		}
+	}
 	x.Params.Temperature = p.between(m.get("temperature"), "`temperature`", 0, 2)
 	x.Params.TopP = p.between(m.get("top_p"), "`top_p`", 0, 1)
 	whole := func(key string, least int64) *int64 {

@@ -157,6 +157,7 @@ var (
 		Keys: []Key{
 			{Name: "model", Value: text, Required: true, Doc: "provider and name: `openai:gpt-4o-mini`"},
 			{Name: "base_url", Value: text, Doc: "the address of the provider"},
+			{Name: "base_env", Value: ref, Doc: "the environment variable that may name another address"},
 			{Name: "key", Value: ref, Doc: "the name of the secret"},
 			{Name: "temperature", Value: number, Doc: "how freely the model answers"},
 			{Name: "top_p", Value: number, Doc: "the share of likely words it chooses from, up to 1"},
