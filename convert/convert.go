@@ -8,7 +8,6 @@ package convert
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -72,6 +71,7 @@ type Converter struct {
 	Out     *ir.Workflow      // the native workflow. Spans are the places in the file whose comments come along; zero: none do
 	Dialect bool              // nodes have the dialect's names in Out
 	Keys    map[string]string // the keys of the file, in order and as in "config.url", that become a native key
+	Words   map[string]Word   // what users of the dialect call what cannot be converted, by the field that holds it
 
 	IDs     map[string]string // the native ids of nodes
 	Opt     map[string]bool   // state fields that may be absent where they are read
@@ -189,17 +189,6 @@ func (c *Converter) Note(at source.Span, help, format string, args ...any) {
 		return
 	}
 	c.sink.Report(diag.Diagnostic{Severity: diag.Note, Code: diag.NotConverted, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
-}
-
-// Only refuses whatever a part of the workflow has, a pointer to a struct, besides the fields that are named, so that nothing
-// that is added to dialects is lost silently.
-func (c *Converter) Only(at source.Span, what string, part any, fields string) {
-	v, known := reflect.ValueOf(part).Elem(), strings.Fields(fields)
-	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; !v.Field(i).IsZero() && !slices.Contains(known, name) {
-			c.Refuse(at, "", "%s has something that is not converted: %s", what, name)
-		}
-	}
 }
 
 // workflow converts the workflow as its dialect demands.

@@ -60,7 +60,7 @@ func NativeID(name string) string {
 // nameNodes gives every node its native id. One that cannot stay is told; two that become the same are refused.
 func (c *Converter) nameNodes() {
 	first := map[string]string{}
-	for _, n := range c.Workflow.Body.Nodes {
+	for _, n := range everyNode(c.Workflow.Body) {
 		id := NativeID(n.ID.Name)
 		c.IDs[n.ID.Name] = id
 		if other, twice := first[id]; twice {
@@ -72,6 +72,18 @@ func (c *Converter) nameNodes() {
 			c.Note(n.ID.Span, "", "the node %q is called %s: native names are lower-case letters, digits and _", n.ID.Name, id)
 		}
 	}
+}
+
+// everyNode lists the nodes of a body and those of loops in it.
+func everyNode(b ir.Body) []*ir.Node {
+	var all []*ir.Node
+	for _, n := range b.Nodes {
+		all = append(all, n)
+		if v, ok := n.Verb.(*ir.Loop); ok {
+			all = append(all, everyNode(v.Do)...)
+		}
+	}
+	return all
 }
 
 // fieldName refuses a field of the input, the state or the output whose name the native language does not have: another one

@@ -48,7 +48,7 @@ func (c *Converter) print() *doc.Mapping {
 		nodes.Add(c.id(n.ID), c.node(n), Join(n.ID.Span, n.Span))
 	}
 	section("nodes", nodes)
-	section("edges", c.edges())
+	section("edges", c.edges(w.Body.Edges))
 	for _, o := range w.Output {
 		c.fieldName(o.Name)
 		out.Add(o.Name.Name, c.value(o.Value), o.Span)
@@ -182,7 +182,7 @@ func (c *Converter) state() doc.Value {
 		if word := merges[s.Merge.Kind]; word != "" {
 			v.Add("merge", doc.Scalar(word), source.Span{})
 		} else if s.Merge.Kind != ir.MergeLast {
-			c.Refuse(s.Span, "", "the merge rule of %s is not converted", s.Name.Name)
+			c.Refuse(s.Span, "write `merge` with a Go function on the native state field", "the merge rule of %s is not converted", s.Name.Name)
 		}
 		m.Add(s.Name.Name, alone(v), c.at(c.Root, "state.*", s.Name.Name, s.Span))
 	}

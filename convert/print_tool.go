@@ -38,7 +38,7 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	case *ir.HTTPTool:
 		add("http", c.request(b, NodeAt(c.Root, t.Span)))
 	default:
-		c.Refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
+		c.Refuse(t.Span, "declare it with `go`, `python` or `command` in the native file", "the tool %s is not converted", t.Key.Name)
 	}
 	if a := t.Auth; a != nil && a.Header != "" {
 		add("auth", doc.Flow(doc.Pair("header", doc.Scalar(doc.Quoted(a.Header))), doc.Pair("secret", doc.Scalar(a.Secret.Name))))
@@ -98,7 +98,7 @@ func (c *Converter) request(b *ir.HTTPTool, tree *yamlnode.Node) doc.Value {
 
 // model is a model with its parameters.
 func (c *Converter) model(x *ir.Model) doc.Value {
-	c.Only(x.Span, "the model", x, "Name Model BaseURL BaseEnv Reach Key Span Params Unbounded Script Provided") // variables are the engine's
+	c.Only(x.Span, "the model", x, "Name Model BaseURL BaseEnv Reach Key Span Params Unbounded Script Provided")
 	m := doc.Flow(doc.Pair("model", doc.Scalar(doc.Quoted(x.Model.Name))))
 	text := func(key, s string) {
 		if s != "" {
@@ -111,6 +111,7 @@ func (c *Converter) model(x *ir.Model) doc.Value {
 		}
 	}
 	text("base_url", x.BaseURL.Name)
+	text("base_env", x.BaseEnv)
 	text("key", x.Key.Name)
 	float(m, "temperature", x.Params.Temperature)
 	float(m, "top_p", x.Params.TopP)

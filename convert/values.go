@@ -133,6 +133,9 @@ func TypeOf(v *ir.Scalar) *schema.Type {
 func (c *Converter) value(v ir.Value) doc.Value {
 	switch v := v.(type) {
 	case *ir.Expr:
+		if text, ok := constantText(v.Text.Value); ok {
+			return doc.Spell(doc.Data(text))
+		}
 		return doc.Scalar(doc.Quoted("$" + c.expr(v.Text.Value, v.Node, 0)))
 	case *ir.Template:
 		if v.Tmpl == nil {
@@ -158,6 +161,14 @@ func (c *Converter) value(v ir.Value) doc.Value {
 	}
 	c.Refuse(v.Source(), "", "this value cannot be written in the native language")
 	return doc.Scalar("null")
+}
+
+// constantText is the text of an expression that is nothing but a string without escapes.
+func constantText(expr string) (text string, ok bool) {
+	if len(expr) < 2 || expr[0] != '"' || strings.ContainsAny(expr[1:len(expr)-1], "\"\\") || expr[len(expr)-1] != '"' {
+		return "", false
+	}
+	return expr[1 : len(expr)-1], true
 }
 
 func (c *Converter) object(entries []*ir.Entry) *doc.Mapping {

@@ -37,7 +37,7 @@ func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*sirenspec.Tree)
 	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}}
 	s.flow = &convert.Order[*sirenspec.Node]{Leads: s.leads, Fails: s.skipped}
-	c.Keys = keys
+	c.Keys, c.Words = keys, words
 	s.sections()
 	for _, n := range s.tree.Nodes {
 		s.nodes[n.ID.Name] = n
@@ -58,6 +58,15 @@ func Convert(c *convert.Converter) {
 		c.Out.Models = append(c.Out.Models, &own)
 	}
 	s.output()
+}
+
+// words are what users call the parts that have no counterpart.
+var words = map[string]convert.Word{
+	"Counted": {Is: "a number in `over`", Native: "write a native `map` over a list"},
+	"Flows":   {Is: "nodes of the type `subworkflow`", Native: "convert each workflow, and write a `flow` node for each run"},
+	"Limit":   {Is: "`timeout_seconds`", Native: "write a native `map` with `timeout` on the nodes in it"},
+	"Seeds":   {Is: "values in `context`", Native: "write `init` on the native state fields"},
+	"Store":   {Is: "a read of the memory", Native: "keep what runs share in a tool of your own"},
 }
 
 // sections refuses what stands beside the nodes and has no counterpart.
@@ -108,11 +117,11 @@ func (s *siren) node(n *sirenspec.Node) {
 		case python:
 			call.With = s.pythonCall(n, v.Tool, b)
 		default:
-			s.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+			s.NoNode(n.ID, n.Verb)
 		}
 		s.failure(n, node)
 	default:
-		s.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		s.NoNode(n.ID, n.Verb)
 	}
 }
 
@@ -303,7 +312,7 @@ func (s *siren) seed(o *ir.Object) {
 	for _, bucket := range o.Entries {
 		values, ok := bucket.Value.(*ir.Object)
 		if !ok {
-			s.Refuse(bucket.Key.Span, "", "this is no part of the context that a native workflow has")
+			s.Refuse(bucket.Key.Span, "write `init` on native state fields", "this is no part of the context that a native workflow has")
 			continue
 		}
 		for _, e := range values.Entries {

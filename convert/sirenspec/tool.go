@@ -171,7 +171,7 @@ func (s *siren) reach(address string) {
 func (s *siren) secret(r *dialect.Reference) ir.Ident {
 	name := convert.Name(strings.Join(r.Path, "."))
 	if !doc.FieldForm.MatchString(name.Name) {
-		s.Refuse(r.Text.Span, "", "this variable cannot be the name of a secret")
+		s.Refuse(r.Text.Span, "use a variable of upper-case letters, digits and _", "this variable cannot be the name of a secret")
 	}
 	if !slices.ContainsFunc(s.Out.Secrets, func(x *ir.Secret) bool { return x.Name.Name == name.Name }) {
 		s.Out.Secrets = append(s.Out.Secrets, &ir.Secret{Name: name})
@@ -182,7 +182,7 @@ func (s *siren) secret(r *dialect.Reference) ir.Ident {
 // pythonCall declares the tool of a node that calls a function. It returns what the tool is given.
 func (s *siren) pythonCall(n *sirenspec.Node, t *ir.Tool, b *ir.PythonTool) *ir.With {
 	if t.Def == nil || t.Def.Root != "" || convert.LooksAround(t) != "" {
-		s.Refuse(n.ID.Span, "", "the module of %s is not here, or looks at the environment, which a tool of the native language does not see", n.ID.Name)
+		s.Refuse(n.ID.Span, "put the module beside the file, and hand it values as arguments, or as secrets", "the module of %s is not here, or looks at the environment, which a tool of the native language does not see", n.ID.Name)
 	}
 	s.Out.Tools = append(s.Out.Tools, &ir.Tool{Key: convert.Name(s.IDs[n.ID.Name]), Binding: b, Effects: ir.EffectsExternal})
 	with := &ir.With{Span: convert.Below(convert.NodeAt(s.Root, n.Span), "config")}

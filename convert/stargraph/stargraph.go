@@ -42,12 +42,19 @@ func Convert(c *convert.Converter) {
 	for _, t := range w.Tools {
 		c.Out.Tools = append(c.Out.Tools, g.tool(t))
 	}
-	for _, n := range w.Body.Nodes {
-		c.Out.Body.Nodes = append(c.Out.Body.Nodes, g.node(n))
+	c.Out.Body = g.body(w.Body)
+}
+
+// body is the nodes of the graph, or of a loop, with their edges.
+func (g *graph) body(b ir.Body) ir.Body {
+	own := ir.Body{Result: b.Result}
+	for _, n := range b.Nodes {
+		own.Nodes = append(own.Nodes, g.node(n))
 	}
-	for _, e := range w.Body.Edges {
-		c.Out.Body.Edges = append(c.Out.Body.Edges, g.edge(e))
+	for _, e := range b.Edges {
+		own.Edges = append(own.Edges, g.edge(e))
 	}
+	return own
 }
 
 // state narrows a field that need not be optional: what reads it may prove that it is there.
@@ -91,7 +98,7 @@ func (g *graph) tool(t *ir.Tool) *ir.Tool {
 
 // node is a node whose arguments have the names that its tool has for them: functions of the runtime have the parameters of Go.
 func (g *graph) node(n *ir.Node) *ir.Node {
-	g.Only(n.ID.Span, "the node", n, "ID Verb Set Span Result Timeout Catch")
+	g.Only(n.ID.Span, "the node", n, "ID Verb Set Join Span Result Timeout Catch")
 	own := *n
 	switch v := n.Verb.(type) {
 	case *ir.ToolCall:
@@ -104,6 +111,10 @@ func (g *graph) node(n *ir.Node) *ir.Node {
 			with.Entries = append(with.Entries, &ir.Entry{Key: ir.Ident{Name: camel(e.Key.Name), Span: e.Key.Span}, Value: e.Value})
 		}
 		call.With, own.Verb = with, &call
+	case *ir.Loop:
+		loop := *v
+		loop.Do = g.body(v.Do)
+		own.Verb, own.Span = &loop, source.Span{}
 	case *ir.LLM:
 		g.Only(n.ID.Span, "the node "+n.ID.Name, v, "Model System Prompt Out Reask Span")
 	}
