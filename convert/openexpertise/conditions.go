@@ -16,10 +16,12 @@ import (
 // unless all of them do.
 func (x *experience) edges() {
 	var extra, ways, ends []*ir.Edge
+	inside := map[string][]*ir.Edge{} // the ways through nodes that become several, by the first of these
 	on := map[string]bool{}
 	for _, n := range x.tree.Nodes {
 		var seen []string
-		to := x.IDs[n.ID.Name]
+		id := x.IDs[n.ID.Name]
+		to := x.begins(x.units[n])
 		for _, r := range n.Routes {
 			from := x.IDs[r.From.Name]
 			on[from], on[to] = true, true
@@ -35,6 +37,14 @@ func (x *experience) edges() {
 			on[x.IDs[first.ID.Name]], on[to] = true, true
 			extra = append(extra, convert.Edge(x.IDs[first.ID.Name], source.Span{}, to))
 		}
+		if to != id {
+			first := to
+			on[to], on[id] = true, true
+			for _, b := range append(x.units[n].before[1:len(x.units[n].before):len(x.units[n].before)], &ir.Node{ID: convert.Name(id)}) {
+				inside[first] = append(inside[first], convert.Edge(to, source.Span{}, b.ID.Name))
+				to = b.ID.Name
+			}
+		}
 	}
 	slices.SortStableFunc(ways, func(a, b *ir.Edge) int { return a.Span.Lo - b.Span.Lo })
 	for _, n := range x.tree.Nodes {
@@ -42,7 +52,17 @@ func (x *experience) edges() {
 			ends = append(ends, convert.Edge(id, source.Span{}, "end"))
 		}
 	}
-	x.Out.Body.Edges = slices.Concat(extra, ways, ends)
+	all := slices.Concat(extra, ways)
+	for i, e := range slices.Backward(all) {
+		if more := inside[e.To[0].Name]; more != nil {
+			all = slices.Insert(all, i+1, more...)
+			delete(inside, e.To[0].Name)
+		}
+	}
+	for _, n := range x.tree.Nodes {
+		all = append(all, inside[x.begins(x.units[n])]...)
+	}
+	x.Out.Body.Edges = append(all, ends...)
 }
 
 // conditions refuses conditions whose value depends on when they are looked at: the engine does so just before the target

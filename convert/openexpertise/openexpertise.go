@@ -29,12 +29,26 @@ type unit struct {
 	node   *openexpertise.Node
 	tree   *yamlnode.Node
 	module *module
-	writes []string // state fields
+	writes []string     // state fields
+	answer *schema.Type // of an agent with a schema
+	before []*ir.Node   // that make the texts of its prompt
 }
 
 // keys are the keys of experiences and of their nodes that become native ones.
 var keys = map[string]string{
 	"state.*": "state.schema.*", "map": "for_each", "tool": "impl", "with": "args source", "set": "writes", "retry": "on_error", "catch": "on_error",
+}
+
+// words are what users call the parts that have no counterpart.
+var words = map[string]convert.Word{
+	"AnswerAs": {Is: "`schema`", Native: "write `out` on a native `llm` node"},
+	"Flows":    {Is: "nodes of the kind `experience`", Native: "convert each experience, and write a `flow` node for each run"},
+	"JSON":     {Is: "`output_format: json`", Native: "write a native `command` tool with `out`"},
+	"Prompt":   {Is: "a prompt", Native: "write a native `llm` node with `prompt`"},
+	"Schema":   {Is: "`schema`", Native: "write `out` on a native `llm` node"},
+	"System":   {Is: "a skill", Native: "write a native `llm` node with `system`"},
+	"Timeout":  {Is: "`timeout_ms`", Native: "write `timeout` on the native node"},
+	"Whens":    {Is: "a further `when`", Native: "write the condition on each native edge"},
 }
 
 // Convert converts an experience. Its tools return {state_delta, edge_output}: the fields of the delta become what a
@@ -43,7 +57,7 @@ func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*openexpertise.Tree)
 	x := &experience{Converter: c, tree: tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}}
 	x.order = &convert.Order[*openexpertise.Node]{All: true, Leads: x.leads, Fails: func(n *openexpertise.Node) bool { return n.Skips }}
-	c.Keys = keys
+	c.Keys, c.Words = keys, words
 	x.sections()
 	for _, s := range x.tree.State {
 		x.fields[s.Name.Name] = s
@@ -59,8 +73,15 @@ func Convert(c *convert.Converter) {
 	x.conditions()
 	x.appends()
 	for _, n := range x.tree.Nodes {
-		c.Out.Body.Nodes = append(c.Out.Body.Nodes, x.node(x.units[n]))
+		u := x.units[n]
+		node := x.node(u)
+		if n.Each == nil {
+			x.first(u, node)
+			c.Out.Body.Nodes = append(c.Out.Body.Nodes, u.before...)
+		}
+		c.Out.Body.Nodes = append(c.Out.Body.Nodes, node)
 	}
+	c.Out.Secrets, c.Out.Models = x.tree.Secrets, x.tree.Models
 	x.state()
 	x.edges()
 	x.sideBySide()
@@ -79,7 +100,7 @@ func (x *experience) leads(n *openexpertise.Node) (list []convert.Lead[*openexpe
 
 // sections refuses what stands beside the graph and has no counterpart.
 func (x *experience) sections() {
-	x.Only(x.tree.Name.Span, "the experience", x.tree.Workflow, "Public Origin Tree Provided File Name Description State Tools Body Includes")
+	x.Only(x.tree.Name.Span, "the experience", x.tree.Workflow, "Public Origin Tree Provided File Name Description State Tools Body Includes Secrets Models")
 	for _, ph := range x.tree.Phases {
 		if ph.Kind != openexpertise.PhaseGraph {
 			x.Refuse(ph.ID.Span, "write a `map` or a `loop` in the native language", "pipelines and loops are not converted")
@@ -95,9 +116,14 @@ func (x *experience) unit(n *openexpertise.Node) {
 	for _, id := range n.Writes {
 		u.writes = append(u.writes, id.Name)
 	}
+	if v, ok := n.Verb.(*ir.LLM); ok {
+		x.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Args Reads ReadsSome Writes Routes Each Skips Attempts Base Double Times Prompt Schema AnswerAs")
+		x.agent(u, v)
+		return
+	}
 	call, ok := n.Verb.(*ir.ToolCall)
 	if !ok || call.Tool == nil {
-		x.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		x.NoNode(n.ID, n.Verb)
 		return
 	}
 	x.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Args Reads ReadsSome Writes Routes Each Skips Attempts Base Double Times")
@@ -257,7 +283,15 @@ func (x *experience) node(u *unit) *ir.Node {
 			x.Refuse(n.Each.Span, "write `on_error: fail_run`", "a failed item of %s skips the nodes after it, and the others keep what they wrote: this cannot be said", n.ID.Name)
 		}
 	}
-	x.call(u, inner, vars)
+	if llm, ok := n.Verb.(*ir.LLM); ok {
+		x.ask(u, llm, inner, vars)
+		if m, ok := node.Verb.(*ir.Map); ok {
+			m.Do.Nodes = append(slices.Clone(u.before), m.Do.Nodes...)
+			m.Index = x.index(n, vars)
+		}
+	} else {
+		x.call(u, inner, vars)
+	}
 	if len(n.Routes) > 1 || len(n.Routes) == 1 && x.extra[n] != nil {
 		node.Join = ir.JoinAll
 	}
@@ -275,7 +309,7 @@ func (x *experience) variables() variables {
 // listPath is the list of a for_each.
 func (x *experience) listPath(r *dialect.Reference, n *openexpertise.Node) string {
 	if r.Root != "state" || len(r.Path) != 1 || r.Filter != "" {
-		x.Refuse(r.Text.Span, "", "only a field of the state can be gone through")
+		x.Refuse(r.Text.Span, "write the list to a field of the state", "only a field of the state can be gone through")
 		return "state"
 	}
 	if !x.certain(r.Path[0], n) {
@@ -298,6 +332,6 @@ func (x *experience) call(u *unit, n *ir.Node, vars variables) {
 	case *ir.Made:
 		x.dataset(u, n, b)
 	default:
-		x.Refuse(u.node.ID.Span, "", "the node %s is of a kind that is not converted", u.node.ID.Name)
+		x.NoNode(u.node.ID, u.node.Verb)
 	}
 }

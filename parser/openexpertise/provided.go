@@ -7,8 +7,13 @@ import (
 )
 
 // provided is what converted workflows name.
-var provided = ir.Provided{Functions: []*ir.GoBinding{
-	dialect.ProvideIn("openexpertise", "Records", "RecordsFile", schema.ListOf(schema.AnyType),
-		&schema.Field{Name: "uri", GoName: "URI", Type: schema.StringType},
-		&schema.Field{Name: "format", GoName: "Format", Type: &schema.Type{Kind: schema.Enum, Values: []string{"json", "jsonl", "csv"}, Go: &schema.Go{Name: "string"}}}),
-}}
+var provided = func() ir.Provided {
+	shown := dialect.Provide("openexpertise", "Shown", schema.StringType, &ir.GoParam{Name: "in", Type: schema.AnyType},
+		&ir.GoParam{Name: "path", Type: schema.ListOf(schema.StringType)}, &ir.GoParam{Name: "placeholder", Type: schema.StringType})
+	shown.Err = false
+	return ir.Provided{Functions: []*ir.GoBinding{shown,
+		dialect.ProvideIn("openexpertise", "Records", "RecordsFile", schema.ListOf(schema.AnyType),
+			&schema.Field{Name: "uri", GoName: "URI", Type: schema.StringType},
+			&schema.Field{Name: "format", GoName: "Format", Type: &schema.Type{Kind: schema.Enum, Values: []string{"json", "jsonl", "csv"}, Go: &schema.Go{Name: "string"}}}),
+	}}
+}()
