@@ -32,29 +32,10 @@ func (g *graph) asks(n *yamlgraph.Node, key string) {
 	for _, v := range a.Values {
 		dialect.ValueReferences(v.Value, func(r *dialect.Reference) { g.use(r, nil) })
 	}
-	for _, t := range []*yamlgraph.PromptTemplate{a.Prompt.System, a.Prompt.User} {
-		if t != nil && !plainPrompt(t.Body) {
-			g.Refuse(n.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja", a.Prompt.File.Name)
-			return
-		}
-	}
 	g.writes[n] = g.held(key)
 }
 
-// plainPrompt reports whether a prompt is text with values in it.
-func plainPrompt(list []jinja.PromptNode) bool {
-	for _, p := range list {
-		show, ok := p.(*jinja.PromptShow)
-		if _, text := p.(*jinja.PromptText); text {
-			continue
-		}
-		if !ok || show.Spec != "" || !plainValue(show.X) {
-			return false
-		}
-	}
-	return true
-}
-
+// plainValue reports whether a value is a name, or a part of one.
 func plainValue(x *jinja.PromptExpr) bool {
 	switch x.Op {
 	case "name":
@@ -177,7 +158,7 @@ func (g *graph) provide(m *ir.Model, p *providers.Provider, id string) {
 	}
 	known := slices.IndexFunc(ir.ModelProviders, func(x ir.ModelProvider) bool { return x.Name == name })
 	if known < 0 {
-		m.Model.Name, m.BaseURL.Name, m.Key.Name = "openai:"+id, p.Address, p.Key
+		m.Model.Name, m.BaseURL.Name, m.BaseEnv, m.Key.Name = "openai:"+id, p.Address, p.BaseEnv, p.Key
 	} else {
 		m.Model.Name = name + ":" + id
 		if own := ir.ModelProviders[known].Key; own != p.Key {
@@ -197,7 +178,13 @@ func (g *graph) prompt(n *yamlgraph.Node, t *yamlgraph.PromptTemplate) string {
 		case *jinja.PromptText:
 			b.WriteString(doc.Braces(p.Lit))
 		case *jinja.PromptShow:
-			b.WriteString(g.shownValue(n, p))
+			if p.Spec == "" && plainValue(p.X) {
+				b.WriteString(g.shownValue(n, p))
+				continue
+			}
+			b.WriteString(g.part(n, p))
+		default:
+			b.WriteString(g.part(n, p))
 		}
 	}
 	return b.String()
@@ -300,7 +287,7 @@ func (g *graph) answerType(n *yamlgraph.Node) *schema.Type {
 	}
 	root, problems := yamlnode.Parse(source.NewFile("schema.json", n.Schema))
 	if root == nil || len(problems) > 0 {
-		g.Refuse(n.ID.Span, "", "the schema of the answer of %s is not converted", n.ID.Name)
+		g.Refuse(n.ID.Span, "write `out` on the native `llm` node", "the schema of the answer of %s is not converted", n.ID.Name)
 		return schema.AnyType
 	}
 	key := n.Token.Key.Name
@@ -360,7 +347,7 @@ func (g *graph) schemaType(s *yamlnode.Node, sh *shape, name string, n *yamlgrap
 	case typ.Text.Value == "object":
 		return g.structType(s.Get("properties"), sh, name, n)
 	}
-	g.Refuse(n.ID.Span, "", "the schema of the answer of %s has a part that is not converted", n.ID.Name)
+	g.Refuse(n.ID.Span, "write `out` on the native `llm` node", "the schema of the answer of %s has a part that is not converted", n.ID.Name)
 	return schema.AnyType
 }
 

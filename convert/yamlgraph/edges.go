@@ -255,16 +255,20 @@ func (g *graph) operand(r *dialect.Reference, n *yamlgraph.Node) (string, *schem
 	if len(r.Path) > 1 || s == nil || !g.certain(r.Path[0], n) && !slices.Contains(g.writes[n], r.Path[0]) {
 		return "", nil
 	}
-	switch s.declared.Kind {
+	typ := s.declared
+	if typ.Kind == schema.Any && s.wants != nil {
+		typ = s.wants
+	}
+	switch typ.Kind {
 	case schema.Int, schema.Float, schema.String:
 	default:
 		return "", nil
 	}
 	if f := g.called(n); f != nil && slices.Contains(g.writes[n], r.Path[0]) {
 		if f.value {
-			return g.IDs[n.ID.Name], s.declared
+			return g.IDs[n.ID.Name], typ
 		}
-		return g.IDs[n.ID.Name] + "." + r.Path[0], s.declared
+		return g.IDs[n.ID.Name] + "." + r.Path[0], typ
 	}
-	return g.path(r, ""), s.declared
+	return g.path(r, ""), typ
 }

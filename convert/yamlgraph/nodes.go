@@ -27,6 +27,9 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 		return out
 	case *ir.LLM:
 		g.ask(n, out)
+	case *ir.Human:
+		g.human(n, out)
+		return out
 	}
 	for _, f := range g.writes[n] {
 		out.Set = append(out.Set, convert.Set(f, id))

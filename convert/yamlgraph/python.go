@@ -121,7 +121,7 @@ func (g *graph) function(n *yamlgraph.Node, v *ir.ToolCall, key string) {
 	t := v.Tool
 	b, ok := t.Binding.(*ir.PythonTool)
 	if !ok || t.Def == nil {
-		g.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		g.NoNode(n.ID, n.Verb)
 		return
 	}
 	f := g.python[t]
@@ -170,7 +170,7 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 	}
 	out := &ir.Tool{Key: convert.Name(name), Binding: t.Binding, Description: t.Description, Effects: ir.EffectsExternal}
 	if _, ok := t.Binding.(*ir.PythonTool); !ok || t.Def == nil || t.Def.Root != "" {
-		g.Refuse(t.Span, "", "the tool %s is not converted", t.Key.Name)
+		g.Refuse(t.Span, "declare it below `tools` in the native file", "the tool %s is not converted", t.Key.Name)
 		return out
 	}
 	g.PythonWorld(t)

@@ -63,7 +63,7 @@ func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
 	}
 	for _, name := range path {
 		if !doc.FieldForm.MatchString(name) {
-			g.Refuse(r.Text.Span, "", "a place in a list has no counterpart")
+			g.Refuse(r.Text.Span, "write `xs[0]` in a native `let` node", "a place in a list has no counterpart")
 			return nil
 		}
 		if s.part(name) == nil {
@@ -72,7 +72,7 @@ func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
 		s = s.part(name)
 	}
 	if s.wants != nil && wants != nil && !schema.Equal(s.wants, wants) {
-		g.Refuse(r.Text.Span, "", "this is used in two ways that one type does not allow")
+		g.Refuse(r.Text.Span, "read it with `parse` in the native file", "this is used in two ways that one type does not allow")
 	}
 	if wants != nil {
 		s.wants = wants

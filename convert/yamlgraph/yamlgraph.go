@@ -43,7 +43,7 @@ func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
 	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
 		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}}
-	c.Keys = keys
+	c.Keys, c.Words = keys, words
 	g.sections()
 	for _, n := range g.tree.Nodes {
 		g.nodes[n.ID.Name] = n
@@ -84,11 +84,32 @@ func Convert(c *convert.Converter) {
 	g.edges()
 }
 
+// words are what users call the parts that have no counterpart.
+var words = map[string]convert.Word{
+	"After":      {Is: "`ensure` rules", Native: "write a native node with `fail` and `when` after it"},
+	"Before":     {Is: "`require` rules", Native: "write a native node with `fail` and `when` before it"},
+	"Candidates": {Is: "`race`", Native: "write an `llm` node for each model, and `first` of their results"},
+	"Copilot":    {Is: "a copilot", Native: "write a native `command` tool"},
+	"Fallback":   {Is: "`fallback`", Native: "write a second `llm` node, and `catch` on the first"},
+	"Final":      {Is: "rules for its end", Native: "write a last native node with `fail` and `when`"},
+	"Flows":      {Is: "nodes of the type `subgraph`", Native: "convert each graph, and write a `flow` node for each run"},
+	"Fresh":      {Is: "a question that is asked in each round", Native: "write a native `human` node inside a `loop`"},
+	"Limit":      {Is: "a limit of its rounds", Native: "write a native `loop` with `max`"},
+	"OnError":    {Is: "`on_error`", Native: "write `catch` or `on_error` on the native node"},
+	"Parsed":     {Is: "a result that is one field of a tool's", Native: "write `set` on the native node"},
+	"Payload":    {Is: "an interrupt", Native: "write a native `human` node"},
+	"Resume":     {Is: "`resume_key`", Native: "write a native `human` node, and `set` for its answer"},
+	"Routes":     {Is: "`routes`", Native: "write `out` with an enum on the native `llm` node, and a `switch`"},
+	"Seeds":      {Is: "values in `data`", Native: "write `init` on the native state fields"},
+	"Stops":      {Is: "a failed call that ends the run", Native: "write a native node with `fail` after the call"},
+	"Sub":        {Is: "a subgraph", Native: "convert the other graph, and write a `flow` node"},
+}
+
 // sections refuses what stands beside nodes and edges and has no counterpart.
 func (g *graph) sections() {
 	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin Tree Provided File Name Description State Tools Body Includes Models")
 	if len(g.tree.Start) != 1 {
-		g.Refuse(g.tree.Name.Span, "", "a graph that begins at several nodes is not converted")
+		g.Refuse(g.tree.Name.Span, "write native nodes without edges to them", "a graph that begins at several nodes is not converted")
 	}
 	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common")
 	for _, s := range g.tree.State {
@@ -116,6 +137,9 @@ func (g *graph) look(n *yamlgraph.Node) {
 	if _, python := n.Verb.(*ir.ToolCall); python {
 		known += " OnError"
 	}
+	if _, human := n.Verb.(*ir.Human); human {
+		known += " Resume Payload Fresh"
+	}
 	g.Only(n.ID.Span, "the node "+n.ID.Name, n.Token, known)
 	key := n.Token.Key.Name
 	g.at = n
@@ -138,8 +162,10 @@ func (g *graph) look(n *yamlgraph.Node) {
 		g.function(n, v, key)
 	case *ir.LLM:
 		g.asks(n, key)
+	case *ir.Human:
+		g.interrupt(n)
 	default:
-		g.Refuse(n.ID.Span, "", "the node %s is of a kind that is not converted", n.ID.Name)
+		g.NoNode(n.ID, n.Verb)
 	}
 }
 
@@ -171,12 +197,12 @@ func (g *graph) choice(v *ir.ToolChoice) {
 func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
 	over, ok := v.Over.(*dialect.Reference)
 	if !ok || v.Do == nil {
-		g.Refuse(n.ID.Span, "", "the map %s is not converted", n.ID.Name)
+		g.Refuse(n.ID.Span, "write a native `map`", "the map %s is not converted", n.ID.Name)
 		return
 	}
 	one, ok := v.Do.Verb.(*ir.ToolChoice)
 	if !ok {
-		g.Refuse(v.Do.ID.Span, "", "only maps over a tool_call node are converted")
+		g.Refuse(v.Do.ID.Span, "write a native `map` with the node below `do`", "only maps over a tool_call node are converted")
 		return
 	}
 	if t := n.Token.Gather; t != nil {
