@@ -21,7 +21,6 @@ var sameText = map[string]int{
 	"… cannot be used: …":                                 2, // a lock, a description of a module: each with its own code
 	"… has no field …":                                    2, // a mistake of a file, a mistake of a translator
 	"… has no value":                                      3, // a key, a word of a directive, a key that an engine refuses
-	"the node … is of a kind that is not converted":       7,
 	"the tool … is not converted":                         2,
 	"this value cannot be written in the native language": 2,
 }

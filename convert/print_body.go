@@ -45,11 +45,9 @@ func (p *nodePrinter) agent(v *ir.Agent) {
 	if v.System != nil && v.System.Text != nil {
 		p.put("system", p.value(v.System.Text))
 	}
-	if v.Prompt == nil || v.Prompt.File.Name != "" || v.Prompt.Text == nil {
-		p.Refuse(v.Span, "write `prompt` on the native node", "this prompt is not converted")
+	if !p.question(v.Prompt, v.Span) {
 		return
 	}
-	p.put("prompt", p.value(v.Prompt.Text))
 	p.out(v.Out, v.Span)
 	if v.Reask > 0 {
 		p.put("reask", doc.Number(v.Reask))

@@ -115,15 +115,23 @@ func (p *nodePrinter) llm(v *ir.LLM) {
 	if system != nil {
 		p.put("system", p.value(system), system.Text.Span)
 	}
-	if v.Prompt == nil || v.Prompt.File.Name != "" || v.Prompt.Text == nil {
-		p.Refuse(v.Span, "write `prompt` on the native node", "this prompt is not converted")
+	if !p.question(v.Prompt, v.Span) {
 		return
 	}
-	p.put("prompt", p.value(v.Prompt.Text))
 	p.out(v.Out, v.Span)
 	if v.Reask > 0 {
 		p.put("reask", doc.Number(v.Reask))
 	}
+}
+
+// question is the prompt of a node, false when it was refused.
+func (p *nodePrinter) question(prompt *ir.Prompt, at source.Span) bool {
+	if prompt == nil || prompt.File.Name != "" || prompt.Text == nil {
+		p.Refuse(at, "write `prompt` on the native node", "this prompt is not converted")
+		return false
+	}
+	p.put("prompt", p.value(prompt.Text))
+	return true
 }
 
 // out is the type of an answer, which is text where it is not written.
