@@ -100,7 +100,7 @@ func (x *experience) leads(n *openexpertise.Node) (list []convert.Lead[*openexpe
 
 // sections refuses what stands beside the graph and has no counterpart.
 func (x *experience) sections() {
-	x.Only(x.tree.Name.Span, "the experience", x.tree.Workflow, "Public Origin Tree Provided File Name Description State Tools Body Includes Secrets Models")
+	x.Only(x.tree.Name.Span, "the experience", x.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Secrets Models")
 	for _, ph := range x.tree.Phases {
 		if ph.Kind != openexpertise.PhaseGraph {
 			x.Refuse(ph.ID.Span, "write a `map` or a `loop` in the native language", "pipelines and loops are not converted")

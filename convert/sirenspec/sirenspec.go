@@ -80,7 +80,7 @@ func (s *siren) sections() {
 	if s.tree.EnvFile != "" {
 		s.Refuse(s.tree.Name.Span, "set the variables where the program runs, or keep secrets in its `.env`", "a file of variables has no counterpart in the native language")
 	}
-	s.Only(s.tree.Name.Span, "the workflow", s.tree.Workflow, "Public Origin Tree Provided File Name Description Input State Tools Body Includes Secrets Models")
+	s.Only(s.tree.Name.Span, "the workflow", s.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description Input State Tools Body Includes Secrets Models")
 	s.seed(s.tree.Seeds)
 	s.Only(s.tree.Name.Span, "the workflow", s.tree, "Workflow Nodes Order Upstream Seeds Budgets Memory EnvFile")
 }

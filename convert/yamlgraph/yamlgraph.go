@@ -107,7 +107,7 @@ var words = map[string]convert.Word{
 
 // sections refuses what stands beside nodes and edges and has no counterpart.
 func (g *graph) sections() {
-	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin Tree Provided File Name Description State Tools Body Includes Models")
+	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Models")
 	if len(g.tree.Start) != 1 {
 		g.Refuse(g.tree.Name.Span, "write native nodes without edges to them", "a graph that begins at several nodes is not converted")
 	}
