@@ -45,7 +45,7 @@ type document struct {
 func (d *document) id() string { return d.Language.Name + "/" + d.name }
 
 // providers are replaced with the one whose wire format the scripted model speaks.
-var providers = regexp.MustCompile(`\b(anthropic|mistral)\b`)
+var providers = regexp.MustCompile(`\b(anthropic|mistral|ollama)\b`)
 
 // concurrent tells files with nodes whose requests have no order.
 var concurrent = regexp.MustCompile(`type: (map|swrm|factory|race|parallel)\b|\bcandidates:`)

@@ -18,6 +18,7 @@ type engine struct {
 	Require []string // what pip installs
 	Python  string   // the oldest minor version of Python that it runs with: "3.11"
 	Small   bool     // it is part of the small form, which .ci/run runs
+	Cases   []string // those of the small form; none: all
 
 	dialect string
 }
@@ -135,7 +136,7 @@ func (e *engine) start(t *testing.T) *driver {
 	}
 	cmd := exec.Command(e.install(t), script)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+shared, "PYTHONDONTWRITEBYTECODE=1", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+shared, "PYTHONDONTWRITEBYTECODE=1", "OPENAI_MODEL=gpt-4o-mini", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-"""random.py FIRST LAST prints a random graph for each seed, as a txtar archive ended by a line of `=`. Keys are those of the
+"""generate.py FIRST LAST prints a random graph for each seed, as a txtar archive ended by a line of `=`. Keys are those of the
 table of nodes that no other service needs; values are of every type."""
 
 import json

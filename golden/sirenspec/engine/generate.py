@@ -1,4 +1,4 @@
-"""random.py FIRST LAST prints a random workflow for each seed, as a txtar archive ended by a line of `=`."""
+"""generate.py FIRST LAST prints a random workflow for each seed, as a txtar archive ended by a line of `=`."""
 
 import json
 import random
