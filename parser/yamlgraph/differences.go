@@ -44,6 +44,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("variables of a prompt that have no value", "only those count that the text cannot do without: not those that `if`, `is defined` or `default` look at", "a search for names, so that all of them count; the node fails", "an error where nothing gives the variable"),
 	dialect.Differ("types of a prompt's schema such as `list`, `dict`, `string` or `list[dict]`", "they are what they seem to be", "an error when the node runs", "a warning"),
 	dialect.Differ("an answer with a schema, as text in a later prompt", "a dict of Python: `{'score': 0.5}`", "a model of Pydantic: `score=0.5`", ""),
+	dialect.Differ("the texts of an agent's prompt", "Jinja, or words of the state; a word without a value stays as it is", "words in `user` only, and no Jinja; newer engines render both, and fail at a word without a value", ""),
 	dialect.Differ("the `messages` of agents", "what is new is added", "all messages are added again", ""),
 	dialect.Differ("an error in `errors`", "`type` is a code of flowgen, such as VALIDATION_ERROR", "`type` is a word of the engine, such as unknown_error, and there are a time and details", ""),
 	dialect.Differ("a graph without an edge from START", "it begins at the nodes that no edge leads to, as that of the page does", "a mistake", "a note on `edges`"),

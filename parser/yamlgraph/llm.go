@@ -189,6 +189,9 @@ func (p *parser) agent(m dialect.Mapping, out *Node, a *TokenAsk) {
 
 // prompts reads the prompts of all nodes that ask models, when the fields of the state are known.
 func (p *parser) readPrompts() {
+	if i := slices.IndexFunc(p.asked, func(x *asking) bool { return x.agent }); i >= 0 { // a second agent goes on with what the first has said
+		p.field(ir.Ident{Name: "messages", Span: p.asked[i].node.ID.Span}, always["messages"])
+	}
 	for _, x := range p.asked {
 		if x.kind == "message" {
 			p.template(x)
@@ -248,27 +251,48 @@ func (p *parser) variables(x *asking) []*ir.Entry {
 	return out
 }
 
-// agentPrompt is the prompt of an agent: words of the state, and the item of a map, in the user's text, and a system text as
-// it is.
+// agentPrompt is the prompt of an agent: Jinja, or words of the state, and the item of a map. The older engine puts such words into
+// the user's text only, and knows no Jinja.
 func (p *parser) agentPrompt(x *asking, q *prompt) {
 	a := x.node.Token.Ask
 	key := "\x00agent " + q.name + " " + x.item
 	if p.prompts[key] == nil {
-		r := &Rendering{File: q.label, User: p.words(q.texts["user"].Text, x.item)}
-		if s := q.texts["system"]; s != nil {
-			r.System = &PromptTemplate{Text: s.Text, Body: []jinja.PromptNode{&jinja.PromptText{Lit: s.Text.Value}}}
+		ok := true
+		read := func(n *yamlnode.Node, system bool) *PromptTemplate {
+			switch {
+			case n == nil:
+				return nil
+			case p.opts.Upstream && system:
+				return &PromptTemplate{Text: n.Text, Body: []jinja.PromptNode{&jinja.PromptText{Lit: n.Text.Value}}}
+			case !p.opts.Upstream && isJinja(n.Text.Value):
+				return &PromptTemplate{Text: n.Text, Body: p.jinja(n.Text, &ok)}
+			}
+			return p.words(n.Text, x.item)
+		}
+		r := &Rendering{File: q.label, System: read(q.texts["system"], true), User: read(q.texts["user"], false)}
+		if !ok {
+			return
 		}
 		p.prompts[key] = &prompt{rendering: r, free: freeVariables(r)}
 	}
 	a.Prompt = p.prompts[key].rendering
 	for _, v := range p.prompts[key].free {
+		id := ir.Ident{Name: v.name, Span: v.at}
 		ref := &dialect.Reference{Text: source.Text{Value: v.name, Span: v.at}, Root: "state", Path: []string{v.name}, Missing: dialect.MissingAbsent}
-		if v.name == x.item && x.item != "" {
+		switch {
+		case v.name == x.item && x.item != "":
 			ref.Root, ref.Path = "item", nil
+		case v.name == "state":
+			p.Error(diag.NotSupported, v.at, "name the field itself", "`state` as a whole is not compiled in the prompt of an agent")
+			continue
+		case p.fields[v.name] == nil:
+			if p.named(v.name, v.at); p.fields[v.name] == nil { // Jinja: undefined
+				a.Values = append(a.Values, &ir.Entry{Key: id})
+				continue
+			}
 		}
-		a.Values = append(a.Values, &ir.Entry{Key: ir.Ident{Name: v.name, Span: v.at}, Value: ref})
+		a.Values = append(a.Values, &ir.Entry{Key: id, Value: ref})
 	}
-	a.Agent.Talks = p.fields["messages"] != nil
 }
 
 // routable warns about a router whose answers have no label.

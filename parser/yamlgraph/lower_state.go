@@ -37,7 +37,7 @@ func (l *lowering) reads(n *Node, v *ir.Perform) (fields []ir.Ident, all bool) {
 	if a := n.Token.Ask; a != nil && a.Skips {
 		fields = append(fields, n.Token.Key)
 	}
-	if a := n.Token.Ask; a != nil && a.Agent != nil && a.Agent.Talks {
+	if a := n.Token.Ask; a != nil && a.Agent != nil {
 		fields = append(fields, ident("messages"))
 	}
 	return l.known(fields), false

@@ -180,16 +180,7 @@ func (p *parser) render(q *prompt) bool {
 		}
 		t := &PromptTemplate{Text: n.Text}
 		if isJinja(n.Text.Value) {
-			body, problems := jinja.Parse(n.Text)
-			for _, x := range problems {
-				code := diag.ExprSyntax
-				if x.Unsupported {
-					code = diag.NotSupported
-				}
-				p.Error(code, x.Span, x.Help, "%s", x.Message)
-				ok = false
-			}
-			t.Body = body
+			t.Body = p.jinja(n.Text, &ok)
 		} else {
 			t.Body = p.braces(n.Text, &ok)
 		}
@@ -200,6 +191,20 @@ func (p *parser) render(q *prompt) bool {
 		q.rendering, q.free = r, freeVariables(r)
 	}
 	return ok
+}
+
+// jinja reads a text in Jinja. ok is false after mistakes.
+func (p *parser) jinja(text source.Text, ok *bool) []jinja.PromptNode {
+	body, problems := jinja.Parse(text)
+	for _, x := range problems {
+		code := diag.ExprSyntax
+		if x.Unsupported {
+			code = diag.NotSupported
+		}
+		p.Error(code, x.Span, x.Help, "%s", x.Message)
+		*ok = false
+	}
+	return body
 }
 
 // isJinja is how the engine decides whether a text is a template.

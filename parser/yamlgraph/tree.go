@@ -166,7 +166,6 @@ type TokenAgent struct {
 	Tools      []ir.Ident // by their keys
 	Iterations int
 	Results    string // the field of what tools gave; empty: none
-	Talks      bool   // the state has the field messages, which a conversation goes on with
 }
 
 // TokenFail is what becomes of an error of a node.
