@@ -77,6 +77,12 @@ func (w *waits) wait(ctx context.Context, r *Run, h *Head, q Question) error {
 	return w.eng.Wait(ctx, func() { w.stop(errWaiting) })
 }
 
+// stoppedForPeople reports whether err is that of a run or call that ends because the run waits for people.
+func (r *Run) stoppedForPeople(err error) bool {
+	w := r.state.waits
+	return w != nil && IsCancelled(err) && w.eng.Suspended() && context.Cause(r.state.ctx) == errWaiting
+}
+
 // waiting is the error of a run that has stopped with err because it waits, else err.
 func (r *Run) waiting(err error) error {
 	w := r.state.waits
@@ -84,7 +90,7 @@ func (r *Run) waiting(err error) error {
 		return err
 	}
 	defer w.stop(nil)
-	if !IsCancelled(err) || !w.eng.Suspended() || context.Cause(r.state.ctx) != errWaiting {
+	if !r.stoppedForPeople(err) {
 		return err
 	}
 	w.mu.Lock()

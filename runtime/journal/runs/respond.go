@@ -50,6 +50,38 @@ func (f *Folder) Respond(ctx context.Context, id, question, answer string) error
 	return errors.Join(err, log.Close())
 }
 
+// Questions are what a run asks people and has no answer to, in the order of their keys: what Respond takes answers for.
+// There are none once the run has ended. An unknown run is ErrNoRun.
+func (f *Folder) Questions(id string) ([]runtime.Question, error) {
+	j, err := f.Read(id)
+	if err != nil {
+		return nil, err
+	}
+	switch j.Finish().Outcome {
+	case journal.Succeeded, journal.Failed:
+		return nil, nil
+	}
+	var all []runtime.Question
+	for _, r := range j.Questions() {
+		q, err := questionOf(id, r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, q)
+	}
+	slices.SortFunc(all, func(a, b runtime.Question) int { return strings.Compare(a.Key, b.Key) })
+	return all, nil
+}
+
+// questionOf is the question of a record.
+func questionOf(id string, r journal.Record) (q runtime.Question, err error) {
+	if err := value.Decode(r.Input, &q); err != nil {
+		return q, fmt.Errorf("run %s: the recorded question %s cannot be read: %w", id, r.Key, err)
+	}
+	q.Key = r.Key
+	return q, nil
+}
+
 // answer holds an answer to the question that it is for.
 func (f *Folder) answer(id string, j *journal.Journal, question, answer string) (a journal.Answer, err error) {
 	now := f.opts.Now()
@@ -68,9 +100,9 @@ func (f *Folder) answer(id string, j *journal.Journal, question, answer string) 
 	if r.Limit > 0 && now.Sub(j.Header().Begin.Add(r.Start)).Abs() > r.Limit {
 		return a, fmt.Errorf("%w: %s of run %s was to be answered within %v", ErrLate, question, id, r.Limit)
 	}
-	var q runtime.Question
-	if err := value.Decode(r.Input, &q); err != nil {
-		return a, fmt.Errorf("run %s: the recorded question %s cannot be read: %w", id, question, err)
+	q, err := questionOf(id, r)
+	if err != nil {
+		return a, err
 	}
 	if err := q.Check(answer); err != nil {
 		return a, fmt.Errorf("%w %s: %w", ErrWrongAnswer, question, err)
@@ -96,6 +128,12 @@ func waitsFor(open []journal.Record) string {
 // Errors besides those of run: ErrNoRun, ErrBusy, *EditedError when the workflow has changed since, and *runtime.Waiting
 // when there is a question without an answer. The run is recorded in the folder whatever run's own engines say.
 func Resume[In, Out any](ctx context.Context, f *Folder, id string, run func(context.Context, In) (Out, error)) (Out, error) {
+	return ResumeWith(ctx, f, id, Continue{}, run)
+}
+
+// ResumeWith is Resume for a run that goes on in another way: a call in doubt is settled, a failed call is made once more, or
+// the workflow has been edited.
+func ResumeWith[In, Out any](ctx context.Context, f *Folder, id string, c Continue, run func(context.Context, In) (Out, error)) (Out, error) {
 	var none Out
 	j, err := f.Read(id)
 	if err != nil {
@@ -116,7 +154,7 @@ func Resume[In, Out any](ctx context.Context, f *Folder, id string, run func(con
 		if h.Workflow != info.Name {
 			return nil, fmt.Errorf("%w: %s is a run of %s, this is %s", ErrNoRun, id, h.Workflow, info.Name)
 		}
-		e, _, err := f.Resume(info, id, Continue{})
+		e, _, err := f.Resume(info, id, c)
 		if err != nil {
 			return nil, err
 		}

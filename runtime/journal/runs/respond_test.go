@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
@@ -104,6 +107,9 @@ func testRespond(t *testing.T) {
 	second := newApproval(t, 0, runtime.WithEngines(f.Record))
 	if list, err := f.List(); err != nil || len(list) != 1 || list[0].Outcome != journal.Waiting || list[0].ID != "order-7" {
 		t.Errorf("%+v, %v", list, err)
+	}
+	if open, err := f.Questions("order-7"); err != nil || cmp.Diff(w.Questions, open) != "" {
+		t.Errorf("%+v, %v", open, err)
 	}
 	before := recorded(t, dir, "order-7")
 	for _, tt := range []struct {
@@ -320,5 +326,55 @@ func TestInnerRun(t *testing.T) {
 	r.End(&err)
 	if r.ID() != "outer" || inner == "outer" || !strings.HasPrefix(inner, "w-") || err != nil {
 		t.Errorf("%q in %q, %v", inner, r.ID(), err)
+	}
+}
+
+// A logger counts each call and its cost once, however often the run stops for people and goes on; a call that such a stop
+// cuts off has no record, and what the journal answers is for debugging.
+func TestLoggerOverStops(t *testing.T) { synctest.Test(t, testLoggerOverStops) }
+
+func testLoggerOverStops(t *testing.T) {
+	var b bytes.Buffer
+	ctx, f := t.Context(), runs.Open(t.TempDir(), runs.Options{})
+	w := newApproval(t, 0, runtime.WithEngines(f.Record), runtime.WithLogger(slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.LevelKey, slog.MessageKey, "key":
+			return a
+		}
+		return slog.Attr{}
+	}}))))
+	_, err := w.Run(runtime.WithRunID(ctx, "a"), request{"tea"})
+	for _, answer := range []string{"yes", "12"} {
+		waitingOf(t, err)
+		open, err2 := f.Questions("a")
+		if err2 != nil || len(open) == 0 {
+			t.Fatalf("%v, %v", open, err2)
+		}
+		if err := f.Respond(ctx, "a", open[0].Key, answer); err != nil {
+			t.Fatal(err)
+		}
+		_, err = runs.Resume(ctx, f, "a", w.Run)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]int{}
+	for line := range strings.Lines(b.String()) {
+		if line = strings.TrimSpace(line); strings.Contains(line, "msg=call") {
+			calls[line]++
+		}
+		if strings.Contains(line, "WARN") || strings.Contains(line, "ERROR") {
+			t.Errorf("nothing has failed: %s", line)
+		}
+	}
+	want := map[string]int{"level=INFO msg=call key=boss": 1, "level=INFO msg=call key=finance": 1, "level=INFO msg=call key=after": 1, "level=INFO msg=call key=after#2": 1}
+	if d := cmp.Diff(want, calls); d != "" {
+		t.Errorf("%s\n%s", d, b.String())
+	}
+	if open, err := f.Questions("a"); len(open) != 0 || err != nil {
+		t.Errorf("%v, %v", open, err)
+	}
+	if _, err := f.Questions("b"); !errors.Is(err, runs.ErrNoRun) {
+		t.Error(err)
 	}
 }
