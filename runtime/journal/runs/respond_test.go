@@ -378,3 +378,42 @@ func testLoggerOverStops(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A service settles a write that a crash has cut off, and the run goes on.
+func TestResumeWith(t *testing.T) {
+	f := runs.Open(t.TempDir(), runs.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	pay := flow.Node{ID: "pay", Pos: "w.yaml:1:1"}
+	workflow := func(o ...runtime.Option) func(context.Context, string) (string, error) {
+		rt, err := flow.New(&flow.Info{Name: "pay", Nodes: []*flow.Node{&pay}}, o...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := flow.Bind("w.pay@1", flow.Writes, func(context.Context, string) (string, error) { return "paid", nil })
+		return func(ctx context.Context, in string) (out string, err error) {
+			r := flow.Start(ctx, rt, in)
+			defer flow.End(r, &out, &err)
+			return flow.Call(r, &pay, write, in)
+		}
+	}
+	_, err := workflow(runtime.WithEngines(func(info *flow.Info) (engine.Engine, error) { return stopAt{f.New(info), "pay", cancel}, nil }))(runtime.WithRunID(ctx, "a"), "5")
+	if !runtime.IsCancelled(err) {
+		t.Fatal(err)
+	}
+	run := workflow()
+	var doubt *runtime.RunError
+	if _, err := runs.Resume(t.Context(), f, "a", run); !errors.As(err, &doubt) || doubt.Kind != runtime.InDoubt {
+		t.Fatalf("%v", err)
+	}
+	settle := func(output string) runs.Continue {
+		return runs.Continue{Decide: func(r journal.Record, _ *flow.Doubt) (journal.Decision, bool) {
+			return journal.Decision{Output: []byte(output)}, r.Key == "pay"
+		}}
+	}
+	if out, err := runs.ResumeWith(t.Context(), f, "a", settle(`"paid before"`), run); out != "paid before" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	if out, err := runs.ResumeWith(t.Context(), f, "a", settle(`"something else"`), run); out != "paid before" || err != nil {
+		t.Errorf("settled once, and for good: %q, %v", out, err)
+	}
+}
