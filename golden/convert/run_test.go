@@ -102,7 +102,7 @@ func outcomes(dialect, text string) []outcome {
 	var out []outcome
 	seen := map[string]bool{}
 	for _, l := range strings.Split(text, "\n") {
-		partial := strings.HasPrefix(l, `{"status":"failed","error"`) // what a run of SirenSpec has reached that then fails
+		partial := strings.HasPrefix(l, `{"status":"failed","`) // what a run of a dialect has reached that then fails
 		switch key, isKey := strings.CutPrefix(l, "  "); {
 		case l == "" || partial:
 		case !isKey:
