@@ -20,6 +20,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
@@ -45,6 +46,7 @@ type Journal struct {
 	edited  bool // the run went on with another program
 	header  Header
 	records map[id]*Record
+	earlier []Record // attempts in whose place another one was made, in the order of that
 	answers []Answer
 	finish  Finish
 }
@@ -160,6 +162,15 @@ func (j *Journal) Questions() []Record {
 	return open
 }
 
+// Waits reports whether a record is a question that still waits for an answer, whatever has stopped the run.
+func (j *Journal) Waits(r *Record) bool {
+	if r.Tool != engine.HumanTool || r.Result() || j.Finish().Outcome == Failed {
+		return false
+	}
+	_, answered := j.Answer(r.Key)
+	return !answered
+}
+
 // AddAnswer takes in what a person has said.
 func (j *Journal) AddAnswer(a Answer) {
 	j.mu.Lock()
@@ -210,14 +221,29 @@ func (j *Journal) Records() []Record {
 	for _, r := range j.records {
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b Record) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
-	})
+	slices.SortFunc(out, byAttempt)
 	return out
+}
+
+func byAttempt(a, b Record) int {
+	return cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
+}
+
+// Earlier returns the attempts that a resumed run has made again: interrupted ones, failed ones, and those of an earlier
+// version of the workflow. Records has what was made instead, or what answers for them.
+func (j *Journal) Earlier() []Record {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.earlier)
 }
 
 // Result reports whether the record answers its call: it is done and was not stopped together with the run.
 func (r Record) Result() bool { return r.Done && r.Cancelled != runtime.ByRun }
+
+// InDoubt reports whether the record is of a call that may have changed something, and of which nobody knows whether it has.
+func (r Record) InDoubt() bool {
+	return !r.Result() && (r.Effects == flow.Writes.String() || r.Effects == flow.External.String())
+}
 
 // RecordOf describes an attempt. done says that the engine has filled the head's End and Err.
 func RecordOf(op engine.Op, done bool) Record {

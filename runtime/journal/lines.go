@@ -233,11 +233,15 @@ func (j *Journal) addCall(line []byte, kind string) error {
 	}
 	k := id{r.Key, r.Attempt}
 	before := j.records[k]
-	if before != nil && before.Result() {
+	switch {
+	case before == nil:
+	case before.Result():
 		if kind == KindEnd || !j.edited {
 			return fmt.Errorf("a second record of %s, attempt %d", r.Key, r.Attempt)
 		}
 		j.forget(r.Key, r.Attempt) // it ran again because its node or its input has changed
+	case kind == KindIntent:
+		j.earlier = append(j.earlier, *before) // it was interrupted
 	}
 	if kind == KindEnd {
 		r.Done = true
@@ -255,11 +259,19 @@ func (j *Journal) addCall(line []byte, kind string) error {
 
 // forget drops the records of a call from an attempt on.
 func (j *Journal) forget(key string, from int) {
-	for k := range j.records {
-		if k.key == key && k.attempt >= from {
+	j.remove(func(r *Record) bool { return r.Key == key && r.Attempt >= from })
+}
+
+// remove makes records earlier ones.
+func (j *Journal) remove(which func(*Record) bool) {
+	first := len(j.earlier)
+	for k, r := range j.records {
+		if which(r) {
+			j.earlier = append(j.earlier, *r)
 			delete(j.records, k)
 		}
 	}
+	slices.SortFunc(j.earlier[first:], byAttempt)
 }
 
 // Drop forgets calls that failed, and those that were cancelled because of it, so that they are made once more.
@@ -273,11 +285,7 @@ func (j *Journal) drop(keys []string) {
 	if len(keys) == 0 {
 		return
 	}
-	for k, r := range j.records {
-		if r.Cancelled == runtime.ByScope || slices.Contains(keys, k.key) {
-			delete(j.records, k)
-		}
-	}
+	j.remove(func(r *Record) bool { return r.Cancelled == runtime.ByScope || slices.Contains(keys, r.Key) })
 }
 
 // UnmarshalText reads a journal: what MarshalText wrote, or the lines of a log, whose sums are then checked and whose
@@ -298,7 +306,8 @@ func (j *Journal) UnmarshalText(text []byte) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.header, j.records, j.answers, j.finish, j.began, j.edited = fresh.header, fresh.records, fresh.answers, fresh.finish, true, fresh.edited
+	j.header, j.records, j.earlier, j.answers, j.finish = fresh.header, fresh.records, fresh.earlier, fresh.answers, fresh.finish
+	j.began, j.edited = true, fresh.edited
 	return nil
 }
 
