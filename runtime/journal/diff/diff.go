@@ -98,6 +98,7 @@ type side struct {
 // call is a call with all of its attempts.
 type call struct {
 	last     journal.Record // the attempt that decided
+	waits    bool           // for an answer
 	start    time.Duration  // of the first
 	end      time.Duration
 	attempts int
@@ -116,7 +117,7 @@ func sideOf(j *journal.Journal) *side {
 			k = &call{start: r.Start, node: h.PathOf(r.Key)}
 			s.calls[r.Key] = k
 		}
-		k.last, k.end, k.attempts = r, r.End, k.attempts+1
+		k.last, k.waits, k.end, k.attempts = r, j.Waits(&r), r.End, k.attempts+1
 		k.hash = cmp.Or(r.Node, s.header.Nodes[k.node])
 		if r.Done {
 			k.tokens, k.cost = k.tokens+r.Tokens, k.cost+r.CostUSD
@@ -252,7 +253,7 @@ func compareCalls(key string, a, b *call) *Call {
 	text("effects", a.last.Effects, b.last.Effects)
 	input := fields("input", a.last.Input, b.last.Input)
 	add(input...)
-	text("state", stateOf(&a.last), stateOf(&b.last))
+	text("state", stateOf(a), stateOf(b))
 	add(fields("output", a.last.Output, b.last.Output)...)
 	add(fields("error", errorJSON(&a.last), errorJSON(&b.last))...)
 	text("cached", strconv.FormatBool(a.last.Cached), strconv.FormatBool(b.last.Cached))
@@ -277,9 +278,12 @@ func compareCalls(key string, a, b *call) *Call {
 	return d
 }
 
-// stateOf says what became of an attempt.
-func stateOf(r *journal.Record) string {
+// stateOf says what became of a call.
+func stateOf(c *call) string {
+	r := &c.last
 	switch {
+	case c.waits:
+		return "waiting for an answer"
 	case !r.Done:
 		return "no result"
 	case r.Cancelled != "":

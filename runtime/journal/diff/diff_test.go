@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/diff"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -236,5 +238,21 @@ func TestLarge(t *testing.T) {
 	}
 	if n := strings.Count(r.Text(), "\n"); n > 1000 {
 		t.Errorf("%d lines", n)
+	}
+}
+
+// A question that waits has stopped its run, and is not called cancelled.
+func TestWaitingIsNotCancelled(t *testing.T) {
+	asked := func(r journal.Record, outcome journal.Outcome) *journal.Journal {
+		j := journal.New(journal.Header{Workflow: "w"})
+		r.Key, r.Attempt, r.Tool, r.Effects, r.Done = "ask", 1, engine.HumanTool, "reads", true
+		j.Put(r)
+		j.SetFinish(journal.Finish{Outcome: outcome})
+		return j
+	}
+	waiting := asked(journal.Record{Cancelled: runtime.ByRun}, journal.Waiting)
+	got := diff.Runs("a", waiting, "b", asked(journal.Record{Output: text("yes")}, journal.Succeeded)).Text()
+	if !strings.Contains(got, `state: "waiting for an answer" -> "done"`) || strings.Contains(got, "cancelled") {
+		t.Error(got)
 	}
 }
