@@ -35,7 +35,7 @@ type (
 	//		Time        time.Time
 	//		Duration    time.Duration // of the run, node or attempt that ended
 	//		Attempt     int           // calls: from 1
-	//		Wait        time.Duration // retry: until the next attempt
+	//		Wait        time.Duration // retry: until the next attempt; 0 when that is answered from a journal
 	//		Err         error         // *NodeError, *ToolError or *RunError
 	//		Replayed    bool          // answered from a journal
 	//		Cached      bool          // answered from a cache

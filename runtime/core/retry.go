@@ -20,15 +20,16 @@ func (r *Run) again(h *Head, first time.Time, err error) (*Run, error) {
 	wait := retry.wait(int(h.Attempt), te.RetryAfterS, func() float64 {
 		return float64(r.jitter(h)>>11) / (1 << 53)
 	})
+	if h.Replayed {
+		// Waited when it was recorded, unless the run stopped then; whether the scope is cancelled is for Do to see (R1).
+		wait = max(r.rest(h, wait), 0)
+	}
 	if r.observed() {
 		r.emit(Event{Kind: Retrying, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: r.Now(), Duration: h.End - h.Start,
 			Attempt: int(h.Attempt), Wait: wait, Err: te, Replayed: h.Replayed})
 	}
-	if h.Replayed {
-		// Waited when it was recorded, unless the run stopped then; whether the scope is cancelled is for Do to see (R1).
-		if wait = r.rest(h, wait); wait <= 0 {
-			return r, nil
-		}
+	if h.Replayed && wait == 0 {
+		return r, nil
 	}
 	r = r.repeated(h, first)
 	if b := r.bound; b != nil {
