@@ -46,6 +46,9 @@ var ErrExists = errors.New("there is a run with this id already")
 // ErrBusy is the error of a run that a process is at.
 var ErrBusy = wal.ErrLocked
 
+// ErrOverlaps is the error of Alone while another run goes on.
+var ErrOverlaps = errors.New("another run of the workflow goes on")
+
 // Options say how runs are recorded. The zero value is for use: every write and external call is on the disk before it is
 // made.
 type Options struct {
@@ -298,8 +301,21 @@ func noRecord(id string) error {
 	return fmt.Errorf("%w: nothing is recorded of %s", ErrNoRun, id)
 }
 
+// Alone reserves the workflow for one run in this folder, of all processes that ask for it. release gives it free, as the
+// end of the process does, whatever ends it. The error is ErrOverlaps while somebody else has it.
+func (f *Folder) Alone(workflow string) (release func() error, err error) {
+	if err := f.Make(); err != nil {
+		return nil, err
+	}
+	release, err = f.opts.Disk.Lock(filepath.Join(f.dir, engine.RunIDPrefix(workflow)))
+	if errors.Is(err, wal.ErrLocked) {
+		return nil, fmt.Errorf("%w: %s", ErrOverlaps, workflow)
+	}
+	return release, err
+}
+
 // Prune removes the runs that have ended, but for the latest keep of them, and returns what it removed. Runs that wait,
-// that crashed or that go on are never removed: they can be resumed.
+// that crashed, that go on or that have calls in doubt are never removed: they can be resumed.
 func (f *Folder) Prune(workflow string, keep int) (removed []string, err error) {
 	list, err := f.List()
 	if err != nil {
@@ -315,6 +331,9 @@ func (f *Folder) Prune(workflow string, keep int) (removed []string, err error) 
 			continue
 		}
 		if keep--; keep >= 0 {
+			continue
+		}
+		if j, err := f.read(r.ID); err != nil || slices.ContainsFunc(j.Records(), func(r journal.Record) bool { return r.InDoubt() }) {
 			continue
 		}
 		if err := f.remove(r.ID); errors.Is(err, wal.ErrLocked) {
