@@ -55,7 +55,7 @@ func TestAskAtTheTerminal(t *testing.T) {
 		_, _ = io.WriteString(keys, "perhaps\nyes\n")
 		_ = keys.Close()
 	}()
-	if code := c.runAsking(publish); code != exitOK || c.out.String() != "\"yes\"\n" {
+	if code := c.runAsking(publish); code != ExitOK || c.out.String() != "\"yes\"\n" {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, &c.out, &c.err)
 	}
 	if want := "? Publish? [yes/no] \"perhaps\" is none of yes, no\n[yes/no] "; !strings.HasPrefix(c.err.String(), want) {
@@ -69,7 +69,7 @@ func TestAskNobody(t *testing.T) {
 	defer w.Close()
 	c.stdin = block
 	begin := time.Now()
-	if code := c.runAsking(publish); code != exitFailed || time.Since(begin) > time.Minute {
+	if code := c.runAsking(publish); code != ExitFailed || time.Since(begin) > time.Minute {
 		t.Errorf("exit %d after %v", code, time.Since(begin))
 	}
 	want := "asking.flowgen.yaml:5:3: node ask: TIMEOUT: nobody is there to answer: there is no terminal to ask at; give the answers with --answers\n"
@@ -86,7 +86,7 @@ func TestAskFromFile(t *testing.T) {
 	for _, source := range []string{file, "-"} {
 		c := newConsole("--quiet", "--answers", source)
 		c.stdin = strings.NewReader("maybe\nyes\nnever read\n")
-		if code := c.runAsking(publish); code != exitOK || c.out.String() != "\"yes\"\n" {
+		if code := c.runAsking(publish); code != ExitOK || c.out.String() != "\"yes\"\n" {
 			t.Errorf("exit %d, stdout %q", code, &c.out)
 		}
 		if got, want := c.err.String(), "? Publish? [yes/no] maybe\n\"maybe\" is none of yes, no\n[yes/no] yes\n"; got != want {
@@ -95,7 +95,7 @@ func TestAskFromFile(t *testing.T) {
 	}
 	c := newConsole("--quiet", "--answers", "-")
 	c.stdin = strings.NewReader("maybe")
-	if code := c.runAsking(publish); code != exitFailed || !strings.Contains(c.err.String(), "TIMEOUT: nobody is there to answer: there are no more answers to read") {
+	if code := c.runAsking(publish); code != ExitFailed || !strings.Contains(c.err.String(), "TIMEOUT: nobody is there to answer: there are no more answers to read") {
 		t.Errorf("exit %d, stderr %q", code, &c.err)
 	}
 	for args, want := range map[string]string{
@@ -104,7 +104,7 @@ func TestAskFromFile(t *testing.T) {
 		"--answer " + file + " --quiet": "help: did you mean --answers?",
 	} {
 		c := newConsole(strings.Fields(args)...)
-		if code := c.runAsking(publish); code != exitUsage || !strings.Contains(c.err.String(), want) {
+		if code := c.runAsking(publish); code != ExitUsage || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit %d, stderr %q", args, code, &c.err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestAskFromFile(t *testing.T) {
 func TestAskAsEvent(t *testing.T) {
 	c := newConsole("--json-events", "--answers", "-")
 	c.stdin = strings.NewReader("yes\n")
-	if code := c.runAsking(publish); code != exitOK {
+	if code := c.runAsking(publish); code != ExitOK {
 		t.Fatalf("exit %d: %s", code, &c.err)
 	}
 	seen := false
@@ -165,7 +165,7 @@ func TestLateAnswers(t *testing.T) {
 		typing.Wait()
 		return first + ", " + second, err
 	})
-	if code != exitOK || c.out.String() != "\"nobody, in time\"\n" {
+	if code != ExitOK || c.out.String() != "\"nobody, in time\"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &c.out, &c.err)
 	}
 }
@@ -194,7 +194,7 @@ func TestDisplayWaitsForAnswers(t *testing.T) {
 	}
 	_, _ = io.WriteString(scr, "\n")
 	l.resume()
-	l.close()
+	l.close(nil)
 	if got := scr.text(); !strings.Contains(got, "? Publish? [yes/no]") || !strings.Contains(got, "other") {
 		t.Errorf("lost:\n%s", got)
 	}

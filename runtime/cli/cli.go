@@ -6,17 +6,7 @@
 //
 //	func main() { cli.Main(notes.Info, notes.New) }
 //
-// # Exit codes
-//
-//   - 0: the workflow succeeded; its result is on standard output as JSON
-//   - 1: the workflow failed; the message on standard error begins with the
-//     position in the workflow's source
-//   - 2: the program was called wrongly
-//   - 3: a fault: the workflow could not be started, a secret is missing, its
-//     journal failed, or the result could not be written
-//   - 4: the run was stopped because it waits for an answer to a question; `respond` gives it
-//   - 130, 143: stopped by SIGINT or SIGTERM. The first signal cancels the run
-//     and waits for what it started; the second ends the program at once
+// Exit codes are the constants Exit...; docs/exit-codes.md lists them.
 package cli
 
 import (
@@ -34,16 +24,6 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
-)
-
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-	exitFault  = 3
-	exitWaits  = 4
-	// Added to a signal's number, as shells do.
-	exitSignal = 128
 )
 
 // Main runs the program of the workflow that info describes and ends the process. start is the workflow's New.
@@ -107,6 +87,8 @@ type system struct {
 	now     func() time.Time
 	// ticks delivers moments to redraw at, until stop is called.
 	ticks func() (c <-chan time.Time, stop func())
+	// beats delivers moments to say what is running at, in a log, until stop is called.
+	beats func() (c <-chan time.Time, stop func())
 	// redact takes secrets out of text; nil while nothing has run.
 	redact func(string) string
 	// typed says whether answers can be typed; nil: when standard input and error are terminals.
@@ -133,11 +115,16 @@ func hostSystem() *system {
 			signal.Notify(c, os.Interrupt, syscall.SIGTERM)
 			return c, func() { signal.Stop(c) }
 		},
-		now: time.Now,
-		ticks: func() (<-chan time.Time, func()) {
-			t := time.NewTicker(redrawEvery)
-			return t.C, t.Stop
-		},
+		now:   time.Now,
+		ticks: ticker(redrawEvery),
+		beats: ticker(beatEvery),
+	}
+}
+
+func ticker(every time.Duration) func() (<-chan time.Time, func()) {
+	return func() (<-chan time.Time, func()) {
+		t := time.NewTicker(every)
+		return t.C, t.Stop
 	}
 }
 
@@ -183,9 +170,9 @@ func run(s *system, w *workflow) int {
 func (s *system) print(text string) int {
 	if _, err := io.WriteString(s.stdout, text); err != nil {
 		s.complain(mistake{"cannot write the result: " + err.Error(), ""})
-		return exitFault
+		return ExitFault
 	}
-	return exitOK
+	return ExitOK
 }
 
 // mistake is something wrong with how the program was called, or in its surroundings.

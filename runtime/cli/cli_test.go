@@ -112,6 +112,7 @@ func newConsole(args ...string) *console {
 		signals: func() (<-chan os.Signal, func()) { return c.requests, func() { c.released = true } },
 		now:     time.Now,
 		ticks:   func() (<-chan time.Time, func()) { return nil, func() {} },
+		beats:   func() (<-chan time.Time, func()) { return nil, func() {} },
 	}
 	return c
 }
@@ -170,7 +171,7 @@ func TestRun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newConsole(tt.args...)
 			c.stdin = strings.NewReader(tt.stdin)
-			if code := c.run(echo); code != exitOK {
+			if code := c.run(echo); code != ExitOK {
 				t.Fatalf("exit code %d\n%s", code, c.err.String())
 			}
 			if diff := cmp.Diff(tt.want, c.out.String()); diff != "" {
@@ -215,8 +216,8 @@ func TestUsageMistakes(t *testing.T) {
 		{"exclusive", []string{"--quiet", "--json-events", "x"}, "", "error: --quiet and --json-events exclude each other\nhelp: leave one of them out\n"},
 		{"no file", []string{"--input-json", "/no/such.json"}, "", "error: cannot read /no/such.json: no such file or directory\n"},
 		{"not an object", []string{"--input-json", list}, "", "error: " + list + " holds no JSON object\n"},
-		{"not JSON", []string{"--input-json", "-"}, `{"repo":`, "error: standard input is not valid JSON: "},
-		{"trailing data", []string{"--input-json", "-"}, `{"repo":"x"} {}`, "error: standard input is not valid JSON: "},
+		{"not JSON", []string{"--input-json", "-"}, `{"repo":`, "error: standard input:1:"},
+		{"trailing data", []string{"--input-json", "-"}, `{"repo":"x"} {}`, "error: standard input:1:"},
 		{"two files", []string{"--input-json", "-", "--input-json", "-"}, "", "error: invalid value \"-\" for flag -input-json: the flag is given twice\n"},
 		{"any is JSON", []string{"x", "--input", "extra=text"}, "", "error: input extra is an any, written as JSON: "},
 		{"bound", []string{"x", "--input", "limit=0"}, "", "error: input: limit"},
@@ -236,8 +237,8 @@ func TestUsageMistakes(t *testing.T) {
 				t.Error("the workflow ran")
 				return sampleInput{}, nil
 			})
-			if code != exitUsage {
-				t.Errorf("exit code %d, want %d", code, exitUsage)
+			if code != ExitUsage {
+				t.Errorf("exit code %d, want %d", code, ExitUsage)
 			}
 			if !strings.HasPrefix(c.err.String(), tt.want) || c.err.Len() == 0 {
 				t.Errorf("stderr:\n%s\nwant it to begin with:\n%s", c.err.String(), tt.want)
@@ -254,7 +255,7 @@ func TestMissingInputsAreListedTogether(t *testing.T) {
 	c := newConsole()
 	code := run(&c.system, &workflow{info: info})
 	want := "error: missing inputs a (string), b (int)\nhelp: add --input a=... --input b=...\n"
-	if code != exitUsage || c.err.String() != want {
+	if code != ExitUsage || c.err.String() != want {
 		t.Errorf("exit code %d, stderr:\n%s\nwant:\n%s", code, c.err.String(), want)
 	}
 }
@@ -262,7 +263,7 @@ func TestMissingInputsAreListedTogether(t *testing.T) {
 func TestUnknownVerb(t *testing.T) {
 	c := newConsole("grpah")
 	code := run(&c.system, &workflow{info: &flow.Info{Name: "x"}})
-	if want := "error: unexpected argument grpah\nhelp: did you mean graph?\n"; code != exitUsage || c.err.String() != want {
+	if want := "error: unexpected argument grpah\nhelp: did you mean graph?\n"; code != ExitUsage || c.err.String() != want {
 		t.Errorf("exit code %d, stderr:\n%s\nwant:\n%s", code, c.err.String(), want)
 	}
 }
@@ -321,10 +322,10 @@ func TestFailures(t *testing.T) {
 		code int
 		want string
 	}{
-		{"tool error", fails(&value.ToolError{Code: value.ProviderError, Message: "git exited with status 1: \x1b[31mno\x1b[0m\u202e"}), exitFailed,
+		{"tool error", fails(&value.ToolError{Code: value.ProviderError, Message: "git exited with status 1: \x1b[31mno\x1b[0m\u202e"}), ExitFailed,
 			"sample.flowgen.yaml:20:3: node log: PROVIDER_ERROR: git exited with status 1: no\\u202e\n"},
-		{"other error", fails(errors.New("boom\nbang")), exitFailed, "sample.flowgen.yaml:20:3: node log: UNKNOWN: boom bang\n"},
-		{"journal", fails(&runtime.RunError{Kind: runtime.JournalUnavailable, Message: "disk full"}), exitFault,
+		{"other error", fails(errors.New("boom\nbang")), ExitFailed, "sample.flowgen.yaml:20:3: node log: UNKNOWN: boom bang\n"},
+		{"journal", fails(&runtime.RunError{Kind: runtime.JournalUnavailable, Message: "disk full"}), ExitFault,
 			"sample.flowgen.yaml:20:3: node log: journal_unavailable: disk full\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -341,35 +342,35 @@ func TestFaults(t *testing.T) {
 	t.Run("not started", func(t *testing.T) {
 		c := newConsole("x")
 		code := run(&c.system, &workflow{info: sampleInfo, run: bind(func(...runtime.Option) (*sample, error) { return nil, errors.New("secret A is not set") })})
-		if want := "error: secret A is not set\n"; code != exitFault || c.err.String() != want {
+		if want := "error: secret A is not set\n"; code != ExitFault || c.err.String() != want {
 			t.Errorf("exit code %d, stderr %q, want %q", code, c.err.String(), want)
 		}
 	})
 	t.Run("panic", func(t *testing.T) {
 		c := newConsole("x", "--quiet")
 		code := c.run(func(context.Context, sampleInput) (sampleInput, error) { panic("oh\x1b[2J no") })
-		if code != exitFault && code != exitFailed || !strings.Contains(c.err.String(), "panic: oh no") {
+		if code != ExitFault && code != ExitFailed || !strings.Contains(c.err.String(), "panic: oh no") {
 			t.Errorf("exit code %d, stderr:\n%s", code, c.err.String())
 		}
 	})
 	t.Run("panic of the body", func(t *testing.T) {
 		c := newConsole("x")
 		code := run(&c.system, &workflow{info: sampleInfo, run: func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) { panic("oh no") }})
-		if code != exitFault || !strings.HasPrefix(c.err.String(), "error: panic: oh no\nhelp: ") || !strings.Contains(c.err.String(), "goroutine") {
+		if code != ExitFault || !strings.HasPrefix(c.err.String(), "error: panic: oh no\nhelp: ") || !strings.Contains(c.err.String(), "goroutine") {
 			t.Errorf("exit code %d, stderr:\n%s", code, c.err.String())
 		}
 	})
 	t.Run("result cannot be encoded", func(t *testing.T) {
 		c := newConsole("x", "--quiet")
 		code := c.run(func(_ context.Context, in sampleInput) (sampleInput, error) { in.Ratio = math.NaN(); return in, nil })
-		if code == exitOK || c.out.Len() > 0 || c.err.Len() == 0 {
+		if code == ExitOK || c.out.Len() > 0 || c.err.Len() == 0 {
 			t.Errorf("exit code %d, stdout %q", code, c.out.String())
 		}
 	})
 	t.Run("result cannot be written", func(t *testing.T) {
 		c := newConsole("x", "--quiet")
 		c.stdout = brokenPipe{}
-		if code := c.run(echo); code != exitFault || !strings.HasPrefix(c.err.String(), "error: cannot write the result: ") {
+		if code := c.run(echo); code != ExitFault || !strings.HasPrefix(c.err.String(), "error: cannot write the result: ") {
 			t.Errorf("exit code %d, stderr %q", code, c.err.String())
 		}
 	})
@@ -400,7 +401,7 @@ func TestSignals(t *testing.T) {
 		<-ctx.Done()
 		return in, nil // had just finished
 	})
-	if code != exitOK || c.out.Len() == 0 {
+	if code != ExitOK || c.out.Len() == 0 {
 		t.Errorf("a run that succeeded all the same: exit code %d", code)
 	}
 }
@@ -436,7 +437,7 @@ Inputs:
 ` + flagHelp
 	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"run", "--help"}, {"graph", "-h"}, {"plan", "-h"}, {"manifest", "--help"}, {"version", "--help"}} {
 		c := newConsole(args...)
-		if code := c.run(echo); code != exitOK || c.err.Len() > 0 {
+		if code := c.run(echo); code != ExitOK || c.err.Len() > 0 {
 			t.Errorf("%v: exit code %d, stderr %q", args, code, c.err.String())
 		}
 		if diff := cmp.Diff(want, c.out.String()); diff != "" {
@@ -458,7 +459,7 @@ func TestVersion(t *testing.T) {
 	}
 	for _, args := range [][]string{{"version"}, {"--version"}} {
 		c := newConsole(args...)
-		if code := c.run(echo); code != exitOK || !strings.HasPrefix(c.out.String(), "sample") {
+		if code := c.run(echo); code != ExitOK || !strings.HasPrefix(c.out.String(), "sample") {
 			t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, c.out.String(), c.err.String())
 		}
 	}
@@ -489,11 +490,11 @@ func TestBlobs(t *testing.T) {
 		code int
 		says string
 	}{
-		"flag":     {[]string{"--blobs", dir}, "", exitOK, "the output of sample.large@1 is cut; all of it is file://"},
-		"variable": {nil, dir, exitOK, "the output of sample.large@1 is cut; all of it is file://"},
-		"run":      {[]string{"--runs", t.TempDir()}, "", exitOK, "the output of sample.large@1 is cut; all of it is file://"},
-		"no place": {[]string{"--blobs", "/dev/null/x"}, dir, exitFault, "cannot keep large outputs: "},
-		"no run":   {[]string{"--no-journal"}, "", exitOK, "the output of sample.large@1 is cut; nothing keeps the rest"},
+		"flag":     {[]string{"--blobs", dir}, "", ExitOK, "the output of sample.large@1 is cut; all of it is file://"},
+		"variable": {nil, dir, ExitOK, "the output of sample.large@1 is cut; all of it is file://"},
+		"run":      {[]string{"--runs", t.TempDir()}, "", ExitOK, "the output of sample.large@1 is cut; all of it is file://"},
+		"no place": {[]string{"--blobs", "/dev/null/x"}, dir, ExitFault, "cannot keep large outputs: "},
+		"no run":   {[]string{"--no-journal"}, "", ExitOK, "the output of sample.large@1 is cut; nothing keeps the rest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newConsole(append(at.args, "--input", "repo=r")...)
@@ -501,7 +502,7 @@ func TestBlobs(t *testing.T) {
 			if code := run(&c.system, &workflow{info: sampleInfo, run: bind(start)}); code != at.code || !strings.Contains(c.err.String(), at.says) {
 				t.Fatalf("exit %d\n%s", code, c.err.String())
 			}
-			if at.code != exitOK {
+			if at.code != ExitOK {
 				return
 			}
 			if got := c.out.String(); !strings.HasPrefix(got, `"large large `) || len(got) > 110 {

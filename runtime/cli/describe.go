@@ -15,20 +15,20 @@ func describe(s *system, info *flow.Info, name, data string, text func(string) (
 	}
 	if data == "" {
 		s.complain(mistake{"this program does not carry its " + name, "generate its code again"})
-		return exitFault
+		return ExitFault
 	}
 	if format == "json" {
 		out, err := Indented(data)
 		if err != nil {
 			s.complain(mistake{err.Error(), ""})
-			return exitFault
+			return ExitFault
 		}
 		return s.print(out)
 	}
 	out, err := text(data)
 	if err != nil {
 		s.complain(mistake{err.Error(), ""})
-		return exitFault
+		return ExitFault
 	}
 	return s.print(out)
 }
@@ -50,7 +50,7 @@ func formatOf(s *system, info *flow.Info, verb string, args []string, first, sec
 	default:
 		return format, 0, true
 	}
-	return "", exitUsage, false
+	return "", ExitUsage, false
 }
 
 // Indented is one line of JSON as it is printed and checked in. Characters that could move a terminal's cursor or hide text

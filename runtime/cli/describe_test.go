@@ -143,17 +143,17 @@ func TestDescribe(t *testing.T) {
 		code        int
 		out, errors string
 	}{
-		{[]string{"plan"}, info, exitOK, "plan of w (w.flowgen.yaml)\n", ""},
-		{[]string{"plan", "--format", "json"}, info, exitOK, "{\n  \"plan\": 1,\n  \"workflow\": \"w\",\n", ""},
-		{[]string{"manifest"}, info, exitOK, "w can touch\n", ""},
-		{[]string{"manifest", "--format=json"}, info, exitOK, "{\n  \"manifest\": 1,\n  \"workflow\": \"w\"\n}\n", ""},
-		{[]string{"manifest", "--format", "xml"}, info, exitUsage, "", "there is no format xml"},
-		{[]string{"plan", "it"}, info, exitUsage, "", "unexpected argument it"},
-		{[]string{"plan", "--fromat"}, info, exitUsage, "", "did you mean --format?"},
-		{[]string{"plan"}, &flow.Info{Name: "old"}, exitFault, "", "does not carry its plan\nhelp: generate its code again"},
-		{[]string{"manifest"}, &flow.Info{Facts: flow.NewFacts(`{"manifest":5}`)}, exitFault, "", "not a manifest"},
-		{[]string{"plan", "--format", "json"}, &flow.Info{Facts: flow.NewFacts("{")}, exitFault, "", "does not carry its plan"},
-		{[]string{"plan"}, &flow.Info{Facts: flow.NewFacts(`{"plan":{"parts":5}}`)}, exitFault, "", "not a plan"},
+		{[]string{"plan"}, info, ExitOK, "plan of w (w.flowgen.yaml)\n", ""},
+		{[]string{"plan", "--format", "json"}, info, ExitOK, "{\n  \"plan\": 1,\n  \"workflow\": \"w\",\n", ""},
+		{[]string{"manifest"}, info, ExitOK, "w can touch\n", ""},
+		{[]string{"manifest", "--format=json"}, info, ExitOK, "{\n  \"manifest\": 1,\n  \"workflow\": \"w\"\n}\n", ""},
+		{[]string{"manifest", "--format", "xml"}, info, ExitUsage, "", "there is no format xml"},
+		{[]string{"plan", "it"}, info, ExitUsage, "", "unexpected argument it"},
+		{[]string{"plan", "--fromat"}, info, ExitUsage, "", "did you mean --format?"},
+		{[]string{"plan"}, &flow.Info{Name: "old"}, ExitFault, "", "does not carry its plan\nhelp: generate its code again"},
+		{[]string{"manifest"}, &flow.Info{Facts: flow.NewFacts(`{"manifest":5}`)}, ExitFault, "", "not a manifest"},
+		{[]string{"plan", "--format", "json"}, &flow.Info{Facts: flow.NewFacts("{")}, ExitFault, "", "does not carry its plan"},
+		{[]string{"plan"}, &flow.Info{Facts: flow.NewFacts(`{"plan":{"parts":5}}`)}, ExitFault, "", "not a plan"},
 	}
 	for _, tt := range tests {
 		c := newConsole(tt.args...)

@@ -199,7 +199,9 @@ func (d *drawing) paint(in *inspection) {
 	d.runs = true
 	last := map[string]string{} // by key: the state of the last attempt
 	for _, c := range in.Calls {
-		last[c.Key] = c.State
+		if !c.Again {
+			last[c.Key] = c.State
+		}
 	}
 	states := map[string][]string{} // by path of nodes
 	for key, state := range last {

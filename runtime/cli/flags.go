@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	f.shared(set)
 	f.keep.flags(set)
 	set.StringVar(&f.tenant, "tenant", "", "")
+	f.keep.recording(set)
 	set.StringVar(&f.keep.sync, "sync", "", "")
 	set.BoolVar(&f.keep.none, "no-journal", false, "")
 	for _, name := range []string{"input", "inputs", "i"} { // the others are what users of other engines type
@@ -139,8 +141,14 @@ func flagMistake(set []string, err error) mistake {
 
 var (
 	sharedFlagNames = []string{"answers", "blobs", "cache", "json-events", "proxy", "quiet", "raw", "root", "runs", "timeout", "unattended", "usage", "help"}
-	runFlagNames    = append([]string{"input", "input-json", "no-journal", "sync", "tenant", "version"}, sharedFlagNames...)
+	keepFlagNames   = []string{"keep", "no-overlap"}
+	runFlagNames    = slices.Concat([]string{"input", "input-json", "no-journal", "sync", "tenant", "version"}, keepFlagNames, sharedFlagNames)
 )
+
+// ProgramFlags are the flags of programs' verbs that run a workflow.
+func ProgramFlags() []string {
+	return slices.Concat(runFlagNames, []string{"inputs"}, goOnNames, []string{"later", "from", "set", "missing"})
+}
 
 const flagHelp = `Flags of run:
   --input NAME=VALUE    set one input; repeat it for others. --inputs and -i are the same
@@ -164,6 +172,9 @@ const flagHelp = `Flags of run:
   --runs DIR            record the run in this folder; FLOWGEN_RUNS is the default, then .flowgen/runs
   --sync MODE           off, buffered or effect: what is forced to the disk (effect: every write, before it is made)
   --no-journal          do not record the run: it cannot be resumed or replayed
+  --keep N              afterwards remove runs of the workflow that have ended, but for the latest N. Runs that wait, were
+                        interrupted, or have calls in doubt are kept. FLOWGEN_KEEP is the default, else all are kept
+  --no-overlap          refuse to run while another run with this flag goes on, with exit code 6
 
 RUN is the name of a run, the beginning of one, or latest. Flags of its verbs, besides those of run but for inputs:
   resume, respond

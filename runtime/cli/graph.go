@@ -229,16 +229,16 @@ func graphCommand(s *system, info *flow.Info, args []string) int {
 		return s.print(help(info))
 	case err != nil:
 		s.complain(flagMistake([]string{"format", "run", "runs", "help"}, err))
-		return exitUsage
+		return ExitUsage
 	case len(rest) > 0:
 		s.complain(mistake{"unexpected argument " + rest[0], "write graph --format mermaid or graph --format dot"})
-		return exitUsage
+		return ExitUsage
 	case *format != "mermaid" && *format != "dot":
 		s.complain(mistake{"there is no format " + *format, "write --format mermaid or --format dot"})
-		return exitUsage
+		return ExitUsage
 	case *run == "" && *dir != "":
 		s.complain(mistake{"--runs names the folder of --run, which is not given", "write --run latest, or leave --runs out"})
-		return exitUsage
+		return ExitUsage
 	}
 	d := drawingOf(info)
 	if *run != "" {
@@ -262,21 +262,21 @@ func runOf(s *system, info *flow.Info, name, dir string) (*inspection, int) {
 	}
 	if wrong != nil {
 		s.complain(*wrong)
-		return nil, exitUsage
+		return nil, ExitUsage
 	}
 	id, j, err := folder.Named(info.Name, name)
 	switch {
 	case errors.Is(err, runs.ErrNoRun):
 		s.complain(mistake{err.Error(), "inspect without a name lists the runs; --runs names their folder"})
-		return nil, exitUsage
+		return nil, ExitUsage
 	case err != nil:
 		s.complain(mistake{err.Error(), ""})
-		return nil, exitFault
+		return nil, ExitFault
 	}
 	in := inspectionOf(id, j)
 	if info.Name != "" && in.Workflow != info.Name {
 		s.complain(mistake{"run " + id + " is one of workflow " + in.Workflow + ", not of " + info.Name, "draw the graph of that workflow"})
-		return nil, exitUsage
+		return nil, ExitUsage
 	}
-	return in, exitOK
+	return in, ExitOK
 }

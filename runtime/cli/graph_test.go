@@ -33,7 +33,7 @@ func TestMermaid(t *testing.T) {
   n1 -->|"plan.route == #34;skip#34;"| n3
 `
 	c := newConsole("graph")
-	if code := run(&c.system, &workflow{info: graphInfo}); code != exitOK {
+	if code := run(&c.system, &workflow{info: graphInfo}); code != ExitOK {
 		t.Fatalf("exit code %d: %s", code, c.err.String())
 	}
 	if diff := cmp.Diff(want, c.out.String()); diff != "" {
@@ -57,7 +57,7 @@ func TestDOT(t *testing.T) {
 }
 `
 	c := newConsole("graph", "--format=dot")
-	if code := run(&c.system, &workflow{info: graphInfo}); code != exitOK {
+	if code := run(&c.system, &workflow{info: graphInfo}); code != ExitOK {
 		t.Fatalf("exit code %d: %s", code, c.err.String())
 	}
 	if diff := cmp.Diff(want, c.out.String()); diff != "" {

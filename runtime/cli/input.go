@@ -92,7 +92,7 @@ func (in *inputs) fromJSON(s *system, file string) {
 	}
 	v, err := value.Parse(data)
 	if err != nil {
-		in.fault(sourceName(file)+" is not valid JSON: "+bare(err), "")
+		in.fault(placed(sourceName(file), data, bare(err)), "")
 		return
 	}
 	if v.Kind() != value.MapKind {
@@ -111,6 +111,19 @@ func (in *inputs) fromJSON(s *system, file string) {
 		}
 		in.values[name] = string(b)
 	}
+}
+
+// placed is the message of text that is no JSON, with line and column.
+func placed(name string, data []byte, message string) string {
+	at, rest, ok := strings.Cut(strings.TrimPrefix(message, "invalid JSON at byte "), ": ")
+	n, err := strconv.Atoi(at)
+	if !ok || err != nil || n > len(data) {
+		return name + " is not valid JSON: " + message
+	}
+	before := data[:n]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return name + ":" + itoa(line) + ":" + itoa(column) + ": invalid JSON: " + rest
 }
 
 func sourceName(file string) string {

@@ -15,12 +15,22 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
-const inspectHelp = `Usage: inspect [RUN [CALL]] [--format text|json] [--runs DIR]
+const inspectHelp = `Usage: inspect [RUN [CALL]] [flags]
 
 Without RUN it lists the recorded runs. RUN is the name of a run, the beginning of
 one, latest, or a file with a journal. CALL is the key of a call or the beginning of
-its call_id, and shows the call whole; the path of a node shows all of its calls.
+its call_id, and shows the full call; the path of a node shows all of its calls.
+
+Flags:
+  --all            one line for each call; without it, many calls of one node share a line
+  --failed         only calls that failed
+  --slow           the 20 calls that took longest
+  --node NAME      only calls of a node: its path, or the end of it
+  --format FORMAT  text or json
+  --runs DIR       the folder of the runs
 `
+
+var inspectFlagNames = []string{"all", "failed", "format", "help", "node", "runs", "slow"}
 
 // Inspect answers `flowgen inspect`: it shows recorded runs of any workflow, as compiled programs do of their own. It
 // returns the exit code.
@@ -36,19 +46,27 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 	set := newFlagSet()
 	format := set.String("format", "text", "")
 	dir := set.String("runs", "", "")
+	var which filter
+	set.BoolVar(&which.all, "all", false, "")
+	set.BoolVar(&which.failed, "failed", false, "")
+	set.BoolVar(&which.slow, "slow", false, "")
+	set.StringVar(&which.node, "node", "", "")
 	rest, err := parseFlags(set, args)
 	switch {
 	case isHelp(err):
 		return s.print(inspectHelp)
 	case err != nil:
-		s.complain(flagMistake([]string{"format", "runs", "help"}, err))
-		return exitUsage
+		s.complain(flagMistake(inspectFlagNames, err))
+		return ExitUsage
+	case !which.grouped() && len(rest) != 1:
+		s.complain(mistake{"--all, --failed, --slow and --node choose among the calls of a run", "write inspect RUN with them"})
+		return ExitUsage
 	case len(rest) > 2:
 		s.complain(mistake{"unexpected argument " + rest[2], "write inspect RUN or inspect RUN CALL"})
-		return exitUsage
+		return ExitUsage
 	case *format != "text" && *format != "json":
 		s.complain(mistake{"there is no format " + *format, "write --format text or --format json"})
-		return exitUsage
+		return ExitUsage
 	}
 	folder, _, wrong := (&keepFlags{dir: *dir}).folder(s, info)
 	if wrong == nil && folder == nil {
@@ -59,10 +77,10 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 	}
 	if wrong != nil {
 		s.complain(*wrong)
-		return exitUsage
+		return ExitUsage
 	}
 	in := &inspector{s: s, folder: folder, json: *format == "json", paper: paperOf(s)}
-	in.paper.respond = s.again("respond", "")
+	in.paper.respond, in.paper.filter = s.again("respond", ""), which
 	if info.Name == "" { // flowgen's own, which needs the workflow to go on with a run
 		in.paper.respond = "flowgen respond FILE "
 	}
@@ -75,10 +93,10 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 		if errors.Is(err, runs.ErrNoRun) {
 			m.help = "inspect without a name lists the runs; --runs names their folder"
 			s.complain(m)
-			return exitUsage
+			return ExitUsage
 		}
 		s.complain(m)
-		return exitFault
+		return ExitFault
 	}
 	if len(rest) == 1 {
 		return in.run(inspectionOf(id, j))
@@ -92,6 +110,7 @@ type paper struct {
 	style style
 
 	respond string // how a question is answered, up to the run
+	filter  filter // of the calls of a run
 }
 
 // paperOf looks at standard output, which need not be the terminal that progress is shown on.
@@ -121,7 +140,7 @@ func (in *inspector) show(v any, text func(*sheet)) int {
 		out, err := encode(v)
 		if err != nil {
 			in.s.complain(mistake{err.Error(), ""})
-			return exitFault
+			return ExitFault
 		}
 		return in.s.print(string(out))
 	}
@@ -134,26 +153,46 @@ func (in *inspector) list() int {
 	list, err := in.folder.List()
 	if err != nil {
 		in.s.complain(mistake{"cannot list the runs: " + err.Error(), "--runs or FLOWGEN_RUNS names their folder"})
-		return exitFault
+		return ExitFault
 	}
 	return in.show(list, func(t *sheet) { t.runs(in.folder.Dir(), list) })
 }
 
 func (in *inspector) run(i *inspection) int {
+	var paths []string
+	for _, c := range i.Calls {
+		path := journal.NodePath(c.Key)
+		paths = append(paths, path, path[strings.LastIndexByte(path, '/')+1:])
+	}
+	shown, unknown := in.paper.filter.apply(i.Calls)
+	if unknown {
+		m := mistake{"run " + i.ID + " has no call of node " + in.paper.filter.node, "inspect " + i.ID + " shows its calls"}
+		if near := nearest(in.paper.filter.node, paths); near != "" {
+			m.help = "did you mean " + near + "?"
+		}
+		in.s.complain(m)
+		return ExitUsage
+	}
+	i.Calls = shown
 	return in.show(i, func(t *sheet) { t.inspection(i) })
 }
 
 // call shows what name stands for in a run: one call whole, or those of a node.
 func (in *inspector) call(id string, j *journal.Journal, name string) int {
 	all := j.Records()
-	found := callsNamed(all, name)
+	earlier := callsNamed(j.Earlier(), name)
+	found := append(slices.Clone(earlier), callsNamed(all, name)...)
 	if len(found) > 0 {
 		return in.show(found, func(t *sheet) {
 			for n, r := range found {
 				if n > 0 {
 					t.text("")
 				}
-				t.record(j, r)
+				c := new(inspection).state(j, &r)
+				if n < len(earlier) {
+					c, _ = earlierCall(j, &r)
+				}
+				t.record(j, r, &c)
 			}
 		})
 	}
@@ -163,7 +202,7 @@ func (in *inspector) call(id string, j *journal.Journal, name string) int {
 		return path != name && !strings.HasPrefix(path, name+"/")
 	})
 	if len(whole.Calls) > 0 {
-		return in.show(whole.Calls, func(t *sheet) { t.timeline(whole.Calls, whole.Took) })
+		return in.show(whole.Calls, func(t *sheet) { t.filter.all = true; t.timeline(whole) })
 	}
 	m := mistake{"run " + id + " has no call " + name, "inspect " + id + " shows its calls"}
 	keys := make([]string, len(all))
@@ -174,7 +213,7 @@ func (in *inspector) call(id string, j *journal.Journal, name string) int {
 		m.help = "did you mean " + near + "?"
 	}
 	in.s.complain(m)
-	return exitUsage
+	return ExitUsage
 }
 
 // leastCallID is how much of a call_id must be given, in digits.

@@ -66,7 +66,7 @@ func inspect(t *testing.T, want int, args ...string) (stdout, stderr string) {
 
 func TestInspectRun(t *testing.T) {
 	name := cassette(t, looked())
-	got, _ := inspect(t, exitOK, name)
+	got, _ := inspect(t, ExitOK, name)
 	want := `run       FILE
 workflow  sample
 versions  graph g1, program v1
@@ -99,7 +99,7 @@ begun and without a result; if the run was stopped, these may have happened:
 
 func TestInspectJSON(t *testing.T) {
 	name := cassette(t, looked())
-	out, _ := inspect(t, exitOK, name, "--format", "json")
+	out, _ := inspect(t, ExitOK, name, "--format", "json")
 	var i inspection
 	if err := json.Unmarshal([]byte(out), &i); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestInspectJSON(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	// Of a run in which nothing happened the lists are there all the same.
-	out, _ = inspect(t, exitOK, cassette(t, journal.New(journal.Header{Workflow: "w"})), "--format", "json")
+	out, _ = inspect(t, ExitOK, cassette(t, journal.New(journal.Header{Workflow: "w"})), "--format", "json")
 	if !strings.Contains(out, `"calls": []`) || !strings.Contains(out, `"waiting": []`) {
 		t.Error(out)
 	}
@@ -127,12 +127,12 @@ func TestInspectParked(t *testing.T) {
 	j := journal.New(journal.Header{Workflow: "w"})
 	j.Put(journal.Record{Key: "ask", Attempt: 1, Tool: engine.HumanTool, Effects: "reads", Done: true, Cancelled: runtime.ByRun, Input: json.RawMessage(`{"question":"go on?","type":"bool"}`)})
 	j.SetFinish(journal.Finish{Outcome: journal.Waiting})
-	got, _ := inspect(t, exitOK, cassette(t, j))
+	got, _ := inspect(t, ExitOK, cassette(t, j))
 	if !strings.Contains(got, "waiting for an answer to ask\n  go on?\n  answer (bool): ") || strings.Contains(got, "cancelled") {
 		t.Error(got)
 	}
 	j.AddAnswer(journal.Answer{Key: "ask", Answer: "yes"})
-	if got, _ = inspect(t, exitOK, cassette(t, j)); strings.Contains(got, "waiting for an answer to ask") {
+	if got, _ = inspect(t, ExitOK, cassette(t, j)); strings.Contains(got, "waiting for an answer to ask") {
 		t.Error(got)
 	}
 }
@@ -140,7 +140,7 @@ func TestInspectParked(t *testing.T) {
 func TestInspectCall(t *testing.T) {
 	name := cassette(t, looked())
 	for _, key := range []string{"fetch", "abcdef"} {
-		got, _ := inspect(t, exitOK, name, key)
+		got, _ := inspect(t, ExitOK, name, key)
 		last := `call      fetch
 attempt   2
 tool      fetch@1, effects reads
@@ -165,11 +165,11 @@ output
 			t.Errorf("%s: %s", key, diff)
 		}
 	}
-	got, _ := inspect(t, exitOK, name, "probe/search")
+	got, _ := inspect(t, ExitOK, name, "probe/search")
 	if strings.Count(got, "\n") != 2 || !strings.Contains(got, "probe[1]/search") {
 		t.Errorf("calls of a node:\n%s", got)
 	}
-	out, _ := inspect(t, exitOK, name, "post", "--format=json")
+	out, _ := inspect(t, ExitOK, name, "post", "--format=json")
 	var list []journal.Record
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 || list[0].CallID != "99887766" {
 		t.Errorf("%v %s", err, out)
@@ -188,14 +188,14 @@ func TestInspectMistakes(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"latest", "--runs", dir}, exitUsage, "there is no such run"},
-		{[]string{"../../etc", "--runs", dir}, exitUsage, "there is no such run"},
-		{[]string{name, "fetsh"}, exitUsage, "did you mean fetch?"},
-		{[]string{name, "a", "b"}, exitUsage, "unexpected argument b"},
-		{[]string{"--format", "yaml"}, exitUsage, "there is no format yaml"},
-		{[]string{"--fromat", "json"}, exitUsage, "did you mean --format?"},
-		{[]string{broken}, exitFault, "x.jsonl"},
-		{[]string{filepath.Join(dir, "none.jsonl")}, exitFault, "none.jsonl"},
+		{[]string{"latest", "--runs", dir}, ExitUsage, "there is no such run"},
+		{[]string{"../../etc", "--runs", dir}, ExitUsage, "there is no such run"},
+		{[]string{name, "fetsh"}, ExitUsage, "did you mean fetch?"},
+		{[]string{name, "a", "b"}, ExitUsage, "unexpected argument b"},
+		{[]string{"--format", "yaml"}, ExitUsage, "there is no format yaml"},
+		{[]string{"--fromat", "json"}, ExitUsage, "did you mean --format?"},
+		{[]string{broken}, ExitFault, "x.jsonl"},
+		{[]string{filepath.Join(dir, "none.jsonl")}, ExitFault, "none.jsonl"},
 	} {
 		out, stderr := inspect(t, tt.code, tt.args...)
 		if out != "" || !strings.Contains(stderr, tt.want) {
@@ -206,7 +206,7 @@ func TestInspectMistakes(t *testing.T) {
 
 func TestInspectList(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
-	if got, _ := inspect(t, exitOK, "--runs", dir); got != "there are no runs in "+dir+"\n" {
+	if got, _ := inspect(t, ExitOK, "--runs", dir); got != "there are no runs in "+dir+"\n" {
 		t.Error(got)
 	}
 	e := runs.Open(dir, runs.Options{}).New(sampleInfo)
@@ -219,15 +219,15 @@ func TestInspectList(t *testing.T) {
 	if _, err := w.Run(t.Context(), sampleInput{Limit: 1, Mode: "fast"}); err == nil {
 		t.Fatal("no error")
 	}
-	got, _ := inspect(t, exitOK, "--runs", dir)
+	got, _ := inspect(t, ExitOK, "--runs", dir)
 	if !strings.HasPrefix(got, e.ID()) || strings.Contains(got, "\x1b") || !strings.Contains(got, "failed: ") || !strings.Contains(got, "not this one") {
 		t.Errorf("%q", got)
 	}
-	got, _ = inspect(t, exitOK, "--runs", dir, "latest")
+	got, _ = inspect(t, ExitOK, "--runs", dir, "latest")
 	if !strings.Contains(got, "run       "+e.ID()+"\n") || !strings.Contains(got, "outcome   failed\n") {
 		t.Error(got)
 	}
-	out, _ := inspect(t, exitOK, "--runs", dir, "--format", "json")
+	out, _ := inspect(t, ExitOK, "--runs", dir, "--format", "json")
 	var list []runs.Run
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 || list[0].Outcome != journal.Failed {
 		t.Errorf("%v %s", err, out)
@@ -272,7 +272,7 @@ func TestInspectHostile(t *testing.T) {
 		text := &sheet{paper: paper{style: style{glyphs: plainGlyphs, ellipsis: "..."}}}
 		i := inspectionOf(evil.Draw(rt, "name"), j)
 		text.inspection(i)
-		text.record(j, r)
+		text.record(j, r, &i.Calls[0])
 		out, err := encode(i)
 		if err != nil {
 			rt.Fatal(err)

@@ -115,7 +115,7 @@ func (t *sheet) inspection(i *inspection) {
 	t.field("output", oneLine(i.Output), "")
 	if len(i.Calls) > 0 {
 		t.text("")
-		t.timeline(i.Calls, i.Took)
+		t.timeline(i)
 	}
 	t.text("")
 	t.text(i.Totals.String())
@@ -142,6 +142,7 @@ func (t *totals) String() string {
 	count(t.Cached, "cached", "cached")
 	count(t.Failed, "failed", "failed")
 	count(t.Cancelled, "cancelled", "cancelled")
+	count(t.Interrupted, "interrupted", "interrupted")
 	count(t.Open, "without a result", "without a result")
 	if parts == nil {
 		return "no calls"
@@ -183,112 +184,18 @@ func (t *sheet) open(i *inspection) {
 	}
 }
 
-// lasting is a duration for people, also of the fastest calls.
-func lasting(d time.Duration) string {
-	if d > 0 && d < time.Millisecond {
-		return strconv.FormatInt(max(d.Microseconds(), 1), 10) + "us"
-	}
-	return duration(d)
-}
-
-// barWidth is how many columns stand for the whole run.
-const barWidth = 20
-
-// timeline is one line for each attempt, in the order of their beginnings.
-func (t *sheet) timeline(calls []inspectedCall, took time.Duration) {
-	wide := 0
-	for _, c := range calls {
-		wide = max(wide, min(width(safe(c.Key)), 40))
-	}
-	for _, c := range calls {
-		o, colour := okLine, ""
-		switch c.State {
-		case callFailed:
-			o, colour = failedLine, red
-		case callCancelled:
-			o, colour = cancelledLine, dim
-		case callOpen, callInDoubt, callWaiting:
-			o, colour = warningLine, yellow
-		}
-		lasted := lasting(c.End - c.Start)
-		if o == warningLine {
-			lasted = "-"
-		}
-		note, why := callNotes(&c)
-		t.put(line{
-			{padLeft("+"+duration(c.Start), 8), dim}, {padLeft(lasted, 8), ""}, {"  " + bar(c.Start, c.End, took), cyan},
-			{"  " + t.style.glyphs[o], outcomeColours[o]}, {" " + pad(safe(c.Key), wide), colour}, {"  " + note, dim}, {why, colour},
-		})
-	}
-}
-
-// bar shows when something happened in the whole.
-func bar(from, to, whole time.Duration) string {
-	if whole <= 0 {
-		return "[" + strings.Repeat("=", barWidth) + "]"
-	}
-	at := func(d time.Duration) float64 { return float64(min(max(d, 0), whole)) / float64(whole) * barWidth }
-	lo := min(int(at(from)), barWidth-1)
-	hi := min(max(int(math.Ceil(at(to))), lo+1), barWidth)
-	return "[" + strings.Repeat(" ", lo) + strings.Repeat("=", hi-lo) + strings.Repeat(" ", barWidth-hi) + "]"
-}
-
-// callNotes are what else is known of an attempt, and why it has no output.
-func callNotes(c *inspectedCall) (note, why string) {
-	parts := []string{safe(c.Tool)}
-	add := func(on bool, text string) {
-		if on {
-			parts = append(parts, text)
-		}
-	}
-	add(c.Attempt > 1, "attempt "+itoa(c.Attempt))
-	add(c.Cached, "cached")
-	add(c.Truncated, "truncated")
-	for _, a := range c.Attachments {
-		add(a.Kind == "blob", "the whole output is "+safe(a.URL))
-	}
-	add(c.Abandoned, "abandoned: the function did not return")
-	add(c.Denied, "denied")
-	add(c.Sandbox != "", "sandbox "+safe(c.Sandbox))
-	add(c.Tokens > 0, strconv.FormatInt(c.Tokens, 10)+" tokens")
-	add(c.CostUSD > 0, "$"+c.CostUSD.String())
-	add(c.Node != "", "of an earlier version of the node")
-	note = strings.Join(parts, ", ")
-	switch c.State {
-	case callFailed:
-		why = ", " + safe(c.Error.Error())
-	case callCancelled:
-		why = ", cancelled by " + cancelledBy(c.Cancelled)
-	case callOpen:
-		why = ", no result"
-	case callInDoubt:
-		why = ", no result: it may have happened"
-	case callWaiting:
-		why = ", waiting for an answer"
-	}
-	return note, why
-}
-
-func cancelledBy(by string) string {
-	if by == "scope" {
-		return "the failure of a sibling"
-	}
-	return "the end of the run"
-}
-
 // record is one attempt with all that is known of it.
-func (t *sheet) record(j *journal.Journal, r journal.Record) {
-	c := new(inspection).state(j, &r)
+func (t *sheet) record(j *journal.Journal, r journal.Record, c *inspectedCall) {
 	t.field("call", safe(r.Key), "")
 	t.field("attempt", itoa(r.Attempt), "")
 	t.field("tool", safe(r.Tool)+", effects "+safe(r.Effects), "")
 	t.field("call_id", safe(r.CallID), "")
-	if c.State == callOpen || c.State == callInDoubt || c.State == callWaiting {
+	if c.State == callOpen || c.State == callInDoubt || c.State == callWaiting || c.State == callInterrupted {
 		t.field("began", "+"+duration(c.Start), "")
 	} else {
 		t.field("began", fmt.Sprintf("+%s, took %s", duration(c.Start), lasting(c.End-c.Start)), "")
 	}
-	note, why := callNotes(&c)
+	note, why := callNotes(c)
 	_, note, _ = strings.Cut(note, ", ")
 	t.field("notes", note, "")
 	state := strings.ReplaceAll(c.State, "_", " ")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
-	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
@@ -84,15 +83,17 @@ func (i *inspection) undos(records map[string]*value.ToolError) {
 
 // totals sum up a run. Costs and tokens are of attempts that have ended; of those that have not nobody knows.
 type totals struct {
-	Calls     int           `json:"calls"`
-	Attempts  int           `json:"attempts"`
-	Cached    int           `json:"cached"`
-	Failed    int           `json:"failed"`    // attempts
-	Cancelled int           `json:"cancelled"` // attempts
-	Open      int           `json:"open"`      // attempts without a result
-	Tokens    int64         `json:"tokens"`
-	CostUSD   usage.USD     `json:"cost_usd"`
-	Busy      time.Duration `json:"busy_ns"` // the sum of all attempts
+	Calls     int `json:"calls"`
+	Attempts  int `json:"attempts"`
+	Cached    int `json:"cached"`
+	Failed    int `json:"failed"`    // attempts
+	Cancelled int `json:"cancelled"` // attempts
+	Open      int `json:"open"`      // attempts without a result
+
+	Interrupted int           `json:"interrupted,omitempty"` // attempts, all of them made again
+	Tokens      int64         `json:"tokens"`
+	CostUSD     usage.USD     `json:"cost_usd"`
+	Busy        time.Duration `json:"busy_ns"` // the sum of all attempts
 }
 
 // The states of a call.
@@ -103,6 +104,8 @@ const (
 	callOpen      = "open"     // it runs, or ran when the program was stopped
 	callInDoubt   = "in_doubt" // as open, and it may have changed something
 	callWaiting   = "waiting"  // for a person
+
+	callInterrupted = "interrupted" // the program was stopped during it, and the run has gone on
 )
 
 // inspectedCall is one attempt without what went in and came out.
@@ -127,6 +130,7 @@ type inspectedCall struct {
 	Stack       string            `json:"stack,omitempty"`     // of a tool that panicked
 	Cancelled   string            `json:"cancelled,omitempty"` // by whom: scope or run
 	Node        string            `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
+	Again       bool              `json:"again,omitempty"`     // the resumed run has made it again: it does not count
 }
 
 // inspectionOf reads all of a journal.
@@ -147,12 +151,28 @@ func inspectionOf(id string, j *journal.Journal) *inspection {
 		}
 		i.Took = max(i.Took, c.End)
 	}
+	for _, r := range j.Earlier() {
+		if c, shown := earlierCall(j, &r); shown {
+			i.Calls = append(i.Calls, c)
+			i.Totals.add(&c)
+		}
+	}
 	i.Totals.Calls = len(keys)
 	slices.SortStableFunc(i.Calls, func(a, b inspectedCall) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
+		return cmp.Or(cmp.Compare(a.Start, b.Start), strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt), againFirst(&a, &b))
 	})
 	i.undos(ends)
 	return i
+}
+
+func againFirst(a, b *inspectedCall) int {
+	switch {
+	case a.Again == b.Again:
+		return 0
+	case a.Again:
+		return -1
+	}
+	return 1
 }
 
 // state tells what became of an attempt.
@@ -161,17 +181,16 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Attachments: r.Attachments, Abandoned: r.Abandoned, Denied: r.Denied, Sandbox: r.Sandbox,
 		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Cancelled: r.Cancelled, Node: r.Node}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
-	_, answered := j.Answer(r.Key)
 	switch {
-	case r.Tool == engine.HumanTool && !r.Result() && !answered && j.Finish().Outcome != journal.Failed:
+	case j.Waits(r):
 		c.State = callWaiting
 		i.Waiting = append(i.Waiting, questionOf(r))
-	case r.Cancelled == runtime.ByScope, r.Cancelled == runtime.ByRun && r.Effects != flow.Writes.String() && r.Effects != flow.External.String():
+	case r.Cancelled == runtime.ByScope, r.Cancelled == runtime.ByRun && !r.InDoubt():
 		c.State = callCancelled
 	case r.Done && r.Error != nil:
 		c.State = callFailed
 	case r.Done && r.Cancelled == "":
-	case r.Effects == flow.Writes.String() || r.Effects == flow.External.String():
+	case r.InDoubt():
 		c.State = callInDoubt
 		i.InDoubt = append(i.InDoubt, doubtful{r.Key, r.Attempt, r.Tool, r.CallID})
 	default:
@@ -181,6 +200,17 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 		c.End, c.Tokens, c.CostUSD = c.Start, 0, 0
 	}
 	return c
+}
+
+// earlierCall is an attempt that was made again. It is not shown of a question: that has waited all the time.
+func earlierCall(j *journal.Journal, r *journal.Record) (c inspectedCall, shown bool) {
+	c = new(inspection).state(j, r)
+	switch c.State {
+	case callOpen, callInDoubt, callWaiting:
+		c.State = callInterrupted
+	}
+	c.Again = true
+	return c, r.Tool != engine.HumanTool || r.Result()
 }
 
 // questionOf reads the input of a question; one that cannot be read is only named.
@@ -208,5 +238,7 @@ func (t *totals) add(c *inspectedCall) {
 		t.Cancelled++
 	case callOpen, callInDoubt, callWaiting:
 		t.Open++
+	case callInterrupted:
+		t.Interrupted++
 	}
 }

@@ -32,7 +32,7 @@ func (x *execution) verb(args, names []string, define func(*flag.FlagSet)) (rest
 		return nil, x.s.print(help(x.w.info)), false
 	case err != nil:
 		x.s.complain(flagMistake(append(names, sharedFlagNames...), err))
-		return nil, exitUsage, false
+		return nil, ExitUsage, false
 	}
 	if code, bad := x.check(); bad {
 		return nil, code, false
@@ -43,7 +43,7 @@ func (x *execution) verb(args, names []string, define func(*flag.FlagSet)) (rest
 			wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
 		}
 		x.s.complain(*wrong)
-		return nil, exitUsage, false
+		return nil, ExitUsage, false
 	}
 	x.folder = folder
 	return rest, 0, true
@@ -54,15 +54,15 @@ func (x *execution) find(rest []string, most int) (id string, code int, ok bool)
 	switch {
 	case len(rest) == 0:
 		x.s.complain(mistake{"which run?", "name one, or latest; inspect lists them"})
-		return "", exitUsage, false
+		return "", ExitUsage, false
 	case len(rest) > most:
 		x.s.complain(mistake{"unexpected argument " + rest[most], "see --help"})
-		return "", exitUsage, false
+		return "", ExitUsage, false
 	}
 	id, err := x.folder.Find(x.w.info.Name, rest[0])
 	if err != nil {
 		x.s.complain(mistake{err.Error(), "inspect lists the runs; --runs names another folder"})
-		return "", exitUsage, false
+		return "", ExitUsage, false
 	}
 	return id, 0, true
 }
@@ -75,7 +75,7 @@ func (x *execution) mine(id string, j *journal.Journal) (code int, ok bool) {
 	}
 	if bytes.Contains(h.Input, []byte(redact.Redacted)) {
 		x.s.complain(mistake{"the input of " + id + " held a secret, which is not in its journal", "secrets belong into secrets: they are found again by their names"})
-		return exitFault, false
+		return ExitFault, false
 	}
 	x.tenant = h.Tenant
 	return 0, true
@@ -95,7 +95,7 @@ func (x *execution) recorded(args []string) (id string, j *journal.Journal, now 
 	}
 	if now, err = hashes(x.w.info); err != nil {
 		x.s.complain(mistake{err.Error(), "generate its code again"})
-		return id, nil, nil, exitFault, false
+		return id, nil, nil, ExitFault, false
 	}
 	return id, j, now, 0, true
 }
@@ -103,7 +103,7 @@ func (x *execution) recorded(args []string) (id string, j *journal.Journal, now 
 // another says that a run is one of another workflow.
 func (x *execution) another(id string, h journal.Header) int {
 	x.s.complain(mistake{id + " is a run of " + h.Workflow + ", this is " + x.w.info.Name, ""})
-	return exitUsage
+	return ExitUsage
 }
 
 // unreadable says why a run cannot be used.
@@ -113,14 +113,14 @@ func (x *execution) unreadable(err error) int {
 	switch {
 	case errors.Is(err, runs.ErrNoRun):
 		x.s.complain(mistake{err.Error(), "nothing of it can be gone on with: begin a new run"})
-		return exitUsage
+		return ExitUsage
 	case errors.Is(err, wal.ErrLocked):
 		help = "wait until it ends"
 	case errors.As(err, &damaged):
 		help = "something has changed the file since it was written; a journal is not repaired by guessing"
 	}
 	x.s.complain(mistake{err.Error(), help})
-	return exitFault
+	return ExitFault
 }
 
 // replayCommand does a run again from its journal.
@@ -180,7 +180,8 @@ type goOn struct {
 	decided map[string]string // by key: "again", or the output as JSON
 }
 
-func (g *goOn) flags(set *flag.FlagSet) {
+func (g *goOn) flags(set *flag.FlagSet, k *keepFlags) {
+	k.recording(set)
 	g.decided = map[string]string{}
 	set.BoolVar(&g.Again, "again", false, "")
 	set.BoolVar(&g.Edited, "edited", false, "")
@@ -200,7 +201,7 @@ func (g *goOn) flags(set *flag.FlagSet) {
 	})
 }
 
-var goOnNames = []string{"again", "edited", "redo", "in-doubt"}
+var goOnNames = append([]string{"again", "edited", "redo", "in-doubt"}, keepFlagNames...)
 
 // continued are the decisions for the folder of runs.
 func (g *goOn) continued(x *execution) runs.Continue {
@@ -237,7 +238,7 @@ func (x *execution) askInDoubt(r journal.Record) (journal.Decision, bool) {
 // resumeCommand goes on with a run.
 func resumeCommand(s *system, w *workflow, args []string) int {
 	x, g := newExecution(s, w, &runFlags{}), &goOn{}
-	rest, code, ok := x.verb(args, goOnNames, g.flags)
+	rest, code, ok := x.verb(args, goOnNames, func(set *flag.FlagSet) { g.flags(set, &x.f.keep) })
 	if !ok {
 		return code
 	}
@@ -263,7 +264,7 @@ func (x *execution) open(id string, g *goOn) (code int, ok bool) {
 			x.edited(changed.Recorded, now)
 		}
 		x.s.complain(mistake{err.Error(), "--edited goes on: calls whose node and input are the same are answered, others run; what has written is not written again unless --redo KEY says so"})
-		return exitFault, false
+		return ExitFault, false
 	}
 	if err != nil {
 		return x.unreadable(err), false
@@ -275,7 +276,7 @@ func (x *execution) open(id string, g *goOn) (code int, ok bool) {
 	if wrong := g.unknown(j); wrong != nil {
 		_ = e.Close()
 		x.s.complain(*wrong)
-		return exitUsage, false
+		return ExitUsage, false
 	}
 	x.engine, x.past = e, j
 	return 0, true
@@ -315,7 +316,7 @@ func respondCommand(s *system, w *workflow, args []string) int {
 	x, g := newExecution(s, w, &runFlags{}), &goOn{}
 	later := false
 	rest, code, ok := x.verb(args, append([]string{"later"}, goOnNames...), func(set *flag.FlagSet) {
-		g.flags(set)
+		g.flags(set, &x.f.keep)
 		set.BoolVar(&later, "later", false, "")
 	})
 	if !ok {
@@ -331,13 +332,13 @@ func respondCommand(s *system, w *workflow, args []string) int {
 	if wrong := x.respond(rest[1:]); wrong != nil {
 		_ = x.engine.Close()
 		x.s.complain(*wrong)
-		return exitUsage
+		return ExitUsage
 	}
 	if later {
 		if err := x.engine.Close(); err != nil {
 			return x.unreadable(err)
 		}
-		return exitOK
+		return ExitOK
 	}
 	return x.run(x.past.Header().Input)
 }
@@ -389,7 +390,7 @@ func pruneCommand(s *system, w *workflow, args []string) int {
 	}
 	if len(rest) > 0 || keep < 0 {
 		s.complain(mistake{"prune takes --keep N and nothing else", "the latest N runs that have ended are kept, 20 unless it says so"})
-		return exitUsage
+		return ExitUsage
 	}
 	removed, err := x.folder.Prune(w.info.Name, keep)
 	for _, id := range removed {
@@ -398,5 +399,5 @@ func pruneCommand(s *system, w *workflow, args []string) int {
 	if err != nil {
 		return x.unreadable(err)
 	}
-	return exitOK
+	return ExitOK
 }

@@ -35,7 +35,7 @@ func journalOf(t *testing.T, dir string) string {
 func TestRecordedAndReplayed(t *testing.T) {
 	dir := t.TempDir()
 	c := kept(dir, "--input", "repo=a b")
-	if code := c.run(echo); code != exitOK {
+	if code := c.run(echo); code != ExitOK {
 		t.Fatal(code, c.err.String())
 	}
 	never := func(context.Context, sampleInput) (sampleInput, error) {
@@ -45,7 +45,7 @@ func TestRecordedAndReplayed(t *testing.T) {
 	for _, args := range [][]string{{"replay", "latest"}, {"resume", "sample-"}} {
 		again := kept(dir, args...)
 		want := c.out.String()
-		if code := again.run(never); code != exitOK || again.out.String() != want {
+		if code := again.run(never); code != ExitOK || again.out.String() != want {
 			t.Errorf("%v: exit code %d, %s%s", args, code, again.out.String(), again.err.String())
 		}
 	}
@@ -60,35 +60,35 @@ func TestWrongRuns(t *testing.T) {
 		code   int
 		want   string
 	}{
-		{"no run", []string{"resume"}, nil, exitUsage, "which run?"},
-		{"two runs", []string{"resume", "latest", "latest"}, nil, exitUsage, "unexpected argument latest"},
-		{"unknown", []string{"replay", "w-1"}, nil, exitUsage, "has no run w-1"},
-		{"flag", []string{"replay", "latest", "--mising"}, nil, exitUsage, "did you mean --missing?"},
-		{"no decision", []string{"resume", "latest", "--in-doubt", "echo"}, nil, exitUsage, "write --in-doubt KEY=again"},
-		{"no JSON", []string{"resume", "latest", "--in-doubt", "echo={"}, nil, exitUsage, "the output is not JSON"},
-		{"nothing asked", []string{"respond", "latest", "yes"}, nil, exitUsage, "the run waits for no answer"},
-		{"no set", []string{"rerun", "latest", "--set", "repo"}, nil, exitUsage, "write --set PATH=VALUE"},
-		{"no field", []string{"rerun", "latest", "--set", "input.rep=1"}, nil, exitUsage, "there is no field rep"},
-		{"no result", []string{"rerun", "latest", "--set", "nothing=1"}, nil, exitUsage, "no result of a node nothing"},
-		{"unknown redo", []string{"resume", "latest", "--redo", "lgo"}, nil, exitUsage, "--redo lgo: the run has no call lgo\nhelp: did you mean log?"},
-		{"unknown doubt", []string{"respond", "latest", "yes", "--in-doubt", "nothing=again"}, nil, exitUsage, "--in-doubt nothing: the run has no call nothing"},
-		{"another kind", []string{"rerun", "latest", "--set", "log.limit=many"}, nil, exitFault, "diverged: the output given for call log does not fit: limit cannot be a string"},
-		{"no value", []string{"rerun", "latest", "--set", "log.limit=null"}, nil, exitFault, "does not fit: limit cannot be null"},
-		{"no choice", []string{"rerun", "latest", "--set", "log.mode=soon"}, nil, exitFault, `does not fit: mode: "soon" is not one of fast, slow`},
+		{"no run", []string{"resume"}, nil, ExitUsage, "which run?"},
+		{"two runs", []string{"resume", "latest", "latest"}, nil, ExitUsage, "unexpected argument latest"},
+		{"unknown", []string{"replay", "w-1"}, nil, ExitUsage, "has no run w-1"},
+		{"flag", []string{"replay", "latest", "--mising"}, nil, ExitUsage, "did you mean --missing?"},
+		{"no decision", []string{"resume", "latest", "--in-doubt", "echo"}, nil, ExitUsage, "write --in-doubt KEY=again"},
+		{"no JSON", []string{"resume", "latest", "--in-doubt", "echo={"}, nil, ExitUsage, "the output is not JSON"},
+		{"nothing asked", []string{"respond", "latest", "yes"}, nil, ExitUsage, "the run waits for no answer"},
+		{"no set", []string{"rerun", "latest", "--set", "repo"}, nil, ExitUsage, "write --set PATH=VALUE"},
+		{"no field", []string{"rerun", "latest", "--set", "input.rep=1"}, nil, ExitUsage, "there is no field rep"},
+		{"no result", []string{"rerun", "latest", "--set", "nothing=1"}, nil, ExitUsage, "no result of a node nothing"},
+		{"unknown redo", []string{"resume", "latest", "--redo", "lgo"}, nil, ExitUsage, "--redo lgo: the run has no call lgo\nhelp: did you mean log?"},
+		{"unknown doubt", []string{"respond", "latest", "yes", "--in-doubt", "nothing=again"}, nil, ExitUsage, "--in-doubt nothing: the run has no call nothing"},
+		{"another kind", []string{"rerun", "latest", "--set", "log.limit=many"}, nil, ExitFault, "diverged: the output given for call log does not fit: limit cannot be a string"},
+		{"no value", []string{"rerun", "latest", "--set", "log.limit=null"}, nil, ExitFault, "does not fit: limit cannot be null"},
+		{"no choice", []string{"rerun", "latest", "--set", "log.mode=soon"}, nil, ExitFault, `does not fit: mode: "soon" is not one of fast, slow`},
 		{"edited, and of another", []string{"resume", "latest"}, func(s string) string {
 			return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple","graph":"0"`, 1)
-		}, exitUsage, "is a run of simple, this is sample"},
-		{"of another", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple"`, 1) }, exitUsage, "is a run of simple, this is sample"},
-		{"a secret", []string{"replay", "latest"}, func(s string) string { return strings.Replace(s, `"repo":"r"`, `"repo":"`+redact.Redacted+`"`, 1) }, exitFault, "held a secret"},
-		{"format", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"format":1`, `"format":7`, 1) }, exitFault, "has format 7, this program reads 1"},
-		{"kind", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"kind":"end"`, `"kind":"bend"`, 1) }, exitFault, "another version of flowgen"},
+		}, ExitUsage, "is a run of simple, this is sample"},
+		{"of another", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple"`, 1) }, ExitUsage, "is a run of simple, this is sample"},
+		{"a secret", []string{"replay", "latest"}, func(s string) string { return strings.Replace(s, `"repo":"r"`, `"repo":"`+redact.Redacted+`"`, 1) }, ExitFault, "held a secret"},
+		{"format", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"format":1`, `"format":7`, 1) }, ExitFault, "has format 7, this program reads 1"},
+		{"kind", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"kind":"end"`, `"kind":"bend"`, 1) }, ExitFault, "another version of flowgen"},
 		{"other input", []string{"replay", "latest"}, func(s string) string {
 			return strings.Replace(s, `"tool":"sample.echo@1","effects":"reads","call_id":`, `"tool":"sample.echo@2","effects":"reads","call_id":`, 1)
-		}, exitFault, "tool is sample.echo@1, recorded sample.echo@2"},
+		}, ExitFault, "tool is sample.echo@1, recorded sample.echo@2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if c := kept(dir, "--input", "repo=r", "--quiet"); c.run(echo) != exitOK {
+			if c := kept(dir, "--input", "repo=r", "--quiet"); c.run(echo) != ExitOK {
 				t.Fatal(c.err.String())
 			}
 			if tt.change != nil {
@@ -140,7 +140,7 @@ func rewrite(t *testing.T, name string, change func(string) string) {
 
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
-	if c := kept(dir, "--input", "repo=r", "--quiet"); c.run(echo) != exitOK {
+	if c := kept(dir, "--input", "repo=r", "--quiet"); c.run(echo) != ExitOK {
 		t.Fatal(c.err.String())
 	}
 	name := journalOf(t, dir)
@@ -152,7 +152,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := kept(dir, "resume", "latest")
-	if code := c.run(echo); code != exitFault || !strings.Contains(c.err.String(), "line 1 of the journal, at byte 0, is damaged: its sum does not fit") {
+	if code := c.run(echo); code != ExitFault || !strings.Contains(c.err.String(), "line 1 of the journal, at byte 0, is damaged: its sum does not fit") {
 		t.Errorf("%d: %s", code, c.err.String())
 	}
 }
@@ -164,11 +164,11 @@ func TestNoFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newConsole("--input", "repo=r", "--runs", filepath.Join(file, "runs"))
-	if code := c.run(echo); code != exitFault || !strings.Contains(c.err.String(), "error: cannot record the run: ") || c.out.Len() > 0 {
+	if code := c.run(echo); code != ExitFault || !strings.Contains(c.err.String(), "error: cannot record the run: ") || c.out.Len() > 0 {
 		t.Errorf("%d: %s", code, c.err.String())
 	}
 	c = newConsole("resume", "latest") // FLOWGEN_RUNS is off
-	if code := c.run(echo); code != exitUsage || !strings.Contains(c.err.String(), "FLOWGEN_RUNS is off") {
+	if code := c.run(echo); code != ExitUsage || !strings.Contains(c.err.String(), "FLOWGEN_RUNS is off") {
 		t.Errorf("%d: %s", code, c.err.String())
 	}
 }
@@ -185,33 +185,33 @@ func TestWaiting(t *testing.T) {
 		c := kept(dir, args...)
 		return c, c.runAsking(body)
 	}
-	if c, code := ask(time.Hour, "run"); code != exitWaits || !strings.Contains(c.err.String(), "waiting for an answer to ask: ") || c.out.Len() > 0 {
+	if c, code := ask(time.Hour, "run"); code != ExitWaits || !strings.Contains(c.err.String(), "waiting for an answer to ask: ") || c.out.Len() > 0 {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
-	if c, code := ask(time.Hour, "resume", "latest"); code != exitWaits {
+	if c, code := ask(time.Hour, "resume", "latest"); code != ExitWaits {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
-	if c, code := ask(time.Hour, "respond", "latest", "well", "--later"); code != exitOK || c.out.Len() > 0 {
+	if c, code := ask(time.Hour, "respond", "latest", "well", "--later"); code != ExitOK || c.out.Len() > 0 {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
-	if c, code := ask(time.Hour, "resume", "latest"); code != exitOK || c.out.String() != "\"well\"\n" {
+	if c, code := ask(time.Hour, "resume", "latest"); code != ExitOK || c.out.String() != "\"well\"\n" {
 		t.Errorf("%d: %s%s", code, c.out.String(), c.err.String())
 	}
 	dir = t.TempDir()
-	if c, code := ask(time.Hour, "run"); code != exitWaits {
+	if c, code := ask(time.Hour, "run"); code != ExitWaits {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
-	if c, code := ask(time.Millisecond, "resume", "latest"); code != exitOK || c.out.String() != "\"nobody said anything\"\n" {
+	if c, code := ask(time.Millisecond, "resume", "latest"); code != ExitOK || c.out.String() != "\"nobody said anything\"\n" {
 		t.Errorf("%d: %s%s", code, c.out.String(), c.err.String())
 	}
 	dir = t.TempDir()
-	if c, code := ask(time.Hour, "run"); code != exitWaits {
+	if c, code := ask(time.Hour, "run"); code != ExitWaits {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
 	for _, tt := range []struct {
 		ahead time.Duration // of the clock of the run, when it is resumed
 		want  int
-	}{{50 * time.Minute, exitWaits}, {24 * 365 * time.Hour, exitOK}} {
+	}{{50 * time.Minute, ExitWaits}, {24 * 365 * time.Hour, ExitOK}} {
 		timed.Timeout = time.Hour
 		c := kept(dir, "resume", "latest")
 		c.now = func() time.Time { return time.Now().Add(-tt.ahead) }
@@ -220,7 +220,7 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	dir = t.TempDir()
-	if c, code := ask(time.Hour, "run", "--unattended"); code != exitOK || c.out.String() != "\"nobody said anything\"\n" {
+	if c, code := ask(time.Hour, "run", "--unattended"); code != ExitOK || c.out.String() != "\"nobody said anything\"\n" {
 		t.Errorf("%d: %s%s", code, c.out.String(), c.err.String())
 	}
 	if list, err := runs.Open(dir, runs.Options{}).List(); err != nil || len(list) != 1 {

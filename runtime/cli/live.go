@@ -90,9 +90,19 @@ func newLive(s *system) *live {
 }
 
 // close draws the last frame, which shows only what has ended.
-func (l *live) close() {
+func (l *live) close(err error) {
+	l.mu.Lock()
+	l.add(l.ledger.rest(err))
+	l.mu.Unlock()
 	close(l.stop)
 	<-l.ended
+}
+
+// add takes in lines that stay; l.mu is held.
+func (l *live) add(list []entry) {
+	for _, n := range list {
+		l.fresh = append(l.fresh, l.style.lasting(n.outcome, n.text, n.about()))
+	}
 }
 
 func (l *live) Observe(e runtime.Event) {
@@ -108,6 +118,9 @@ func (l *live) Observe(e runtime.Event) {
 			delete(l.running, e.Key)
 		}
 	case runtime.Retrying:
+		if e.Wait == 0 {
+			break
+		}
 		if at, ok := l.running[e.Key]; ok {
 			r := at.Value.(*row)
 			r.again, r.note, r.said = now.Add(e.Wait), reason(e.Err), ""
@@ -116,9 +129,7 @@ func (l *live) Observe(e runtime.Event) {
 	if at, ok := l.running[e.Key]; ok && e.Kind == runtime.Output {
 		at.Value.(*row).say(e.Text)
 	}
-	if o, text, note := l.ledger.record(e); o != noLine {
-		l.fresh = append(l.fresh, l.style.lasting(o, text, note))
-	}
+	l.add(l.ledger.record(e))
 }
 
 // draw writes one frame: it goes back over the moving lines, erases them, and
@@ -176,6 +187,7 @@ func (l *live) take(last bool, high int) (fresh, moving []line) {
 	now := l.s.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.add(l.ledger.rest(nil)) // the run has gone on
 	fresh, l.fresh = l.fresh, nil
 	if last {
 		return fresh, nil

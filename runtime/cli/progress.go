@@ -14,11 +14,10 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
-// display shows a run's events on standard error. close is called after the
-// last event and puts the terminal in order.
+// display shows a run's events on standard error. close is called after the last event and puts the terminal in order.
 type display interface {
 	runtime.Observer
-	close()
+	close(err error) // the run has ended with err, which is printed next
 }
 
 // newDisplay chooses how progress is shown: not at all (nil), for machines, live
@@ -33,7 +32,7 @@ func newDisplay(s *system, f *runFlags) display {
 	if _, _, ok := s.size(); ok && s.env("TERM") != "dumb" && s.env("TERM") != "" {
 		return newLive(s)
 	}
-	return &lines{w: s.stderr}
+	return newLines(s)
 }
 
 // jsonLines writes every event as one line of JSON. Nothing is left out: when
@@ -57,48 +56,7 @@ func (j *jsonLines) Observe(e runtime.Event) {
 	_, _ = j.w.Write(b) // progress is no reason to fail
 }
 
-func (j *jsonLines) close() {}
-
-// lines writes one line when a node has ended, for logs and pipes.
-type lines struct {
-	mu   sync.Mutex
-	w    io.Writer
-	held *strings.Builder // lines that wait for the end of a question; nil: none is open
-	ledger
-}
-
-func (l *lines) pause() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held = new(strings.Builder)
-}
-
-func (l *lines) resume() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, _ = io.WriteString(l.w, l.held.String())
-	l.held = nil
-}
-
-func (l *lines) Observe(e runtime.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	word, text, note := l.ledger.record(e)
-	if word == noLine {
-		return
-	}
-	line := outcomeWords[word] + text
-	if note != "" {
-		line += " " + note
-	}
-	if l.held != nil {
-		l.held.WriteString(line + "\n")
-		return
-	}
-	_, _ = io.WriteString(l.w, line+"\n")
-}
-
-func (l *lines) close() {}
+func (j *jsonLines) close(error) {}
 
 // outcome is how a line about a node begins.
 type outcome int
@@ -130,15 +88,67 @@ func (m items) String() string { return itoa(m.done) + "/" + strconv.Itoa(m.tota
 type ledger struct {
 	maps    map[string]items   // maps that have begun, by key
 	written map[*flow.Node]int // lines so far
+	failed  []entry            // lines that wait, beginning with a failure
 }
 
-// record returns the line an event deserves: how it begins, which node, and the rest.
-func (l *ledger) record(e runtime.Event) (o outcome, text, note string) {
+// record returns the lines that an event brings: its own, after those that have waited. A failure waits for what comes
+// of it: where it ends the run, the run's error says why.
+func (l *ledger) record(e runtime.Event) []entry {
+	n := l.entry(e)
+	switch {
+	case n.outcome == failedLine, n.outcome == cancelledLine && l.failed != nil:
+		l.failed = append(l.failed, n)
+		return nil
+	case n.outcome == noLine && e.Kind != runtime.NodeStart:
+		return nil
+	}
+	out := l.rest(nil)
+	if n.outcome != noLine {
+		out = append(out, n)
+	}
+	return out
+}
+
+// rest returns the lines that have waited. What one of them or the run's error says is not said again.
+func (l *ledger) rest(err error) []entry {
+	out := l.failed
+	l.failed = nil
+	said := ""
+	if err != nil {
+		said = reason(err)
+	}
+	for i := range out {
+		if out[i].why == said {
+			out[i].why = ""
+		} else if out[i].why != "" {
+			said = out[i].why
+		}
+	}
+	return out
+}
+
+// entry is a line about a node.
+type entry struct {
+	outcome    outcome
+	text, note string
+	why        string // the reason of a failure
+}
+
+// about is all that stands behind the text.
+func (n *entry) about() string {
+	if n.why == "" {
+		return n.note
+	}
+	return n.note + ", " + n.why
+}
+
+// entry returns the line an event deserves.
+func (l *ledger) entry(e runtime.Event) entry {
 	if e.Kind == runtime.Warning {
-		return warningLine, safe(e.Message), ""
+		return entry{outcome: warningLine, text: safe(e.Message)}
 	}
 	if e.Node == nil {
-		return noLine, "", ""
+		return entry{}
 	}
 	switch e.Kind {
 	case runtime.NodeStart:
@@ -148,28 +158,28 @@ func (l *ledger) record(e runtime.Event) (o outcome, text, note string) {
 			}
 			l.maps[e.Key] = items{}
 		}
-		return noLine, "", ""
+		return entry{}
 	case runtime.Progress:
 		// Items end at the same time, so the numbers may arrive out of order.
 		if m, ok := l.maps[e.Key]; ok {
 			l.maps[e.Key] = items{max(m.done, e.Done), e.Total}
 		}
-		return noLine, "", ""
+		return entry{}
 	case runtime.NodeEnd, runtime.Retrying:
 	default:
-		return noLine, "", ""
+		return entry{}
 	}
 	if e.Kind == runtime.NodeEnd {
 		defer delete(l.maps, e.Key) // its items have all ended before it
 	}
-	if l.inMap(e.Key) {
-		return noLine, "", ""
+	if l.inMap(e.Key) || e.Kind == runtime.Retrying && e.Replayed && e.Wait == 0 {
+		return entry{}
 	}
 	if o := l.budget(e.Node); o != okLine {
-		return o, safe(e.Node.ID), "runs again; further lines are left out"
+		return entry{outcome: o, text: safe(e.Node.ID), note: "runs again; further lines are left out"}
 	}
 	if e.Kind == runtime.Retrying {
-		return retryLine, safe(e.Key), retryNote(e)
+		return entry{outcome: retryLine, text: safe(e.Key), note: retryNote(e)}
 	}
 	return l.ended(e)
 }
@@ -204,9 +214,9 @@ func (l *ledger) inMap(key string) bool {
 	return false
 }
 
-func (l *ledger) ended(e runtime.Event) (o outcome, text, note string) {
-	text = safe(e.Key)
-	note = duration(e.Duration)
+func (l *ledger) ended(e runtime.Event) entry {
+	text := safe(e.Key)
+	note := duration(e.Duration)
 	if m := l.maps[e.Key]; m.total > 0 {
 		note = m.String() + " items, " + note
 	}
@@ -222,13 +232,13 @@ func (l *ledger) ended(e runtime.Event) (o outcome, text, note string) {
 	note += usageNote(e.Usage)
 	switch {
 	case e.Err == nil:
-		return okLine, text, note
+		return entry{outcome: okLine, text: text, note: note}
 	case e.Tool == engine.HumanTool && stopped(e.Err):
-		return waitingLine, text, note
+		return entry{outcome: waitingLine, text: text, note: note}
 	case runtime.IsCancelled(e.Err):
-		return cancelledLine, text, note
+		return entry{outcome: cancelledLine, text: text, note: note}
 	}
-	return failedLine, text, note + ", " + reason(e.Err)
+	return entry{failedLine, text, note, reason(e.Err)}
 }
 
 // stopped reports whether a call ended because the whole run did: a question is then still open.

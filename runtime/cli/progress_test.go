@@ -174,7 +174,7 @@ func (l *liveTest) want(got, want string) {
 
 func (l *liveTest) end() {
 	l.Helper()
-	l.live.close()
+	l.live.close(nil)
 	if l.screen.tooWide != nil || l.screen.unknown != nil {
 		l.Errorf("lines too wide: %q, not understood: %q", l.screen.tooWide, l.screen.unknown)
 	}
@@ -359,7 +359,7 @@ func TestLiveDoesNotWaitForTheTerminal(t *testing.T) {
 		t.Error("events wait for the terminal")
 	}
 	close(b.release)
-	live.close()
+	live.close(nil)
 	live.mu.Lock()
 	defer live.mu.Unlock()
 	if live.rows.Len() != 1 || len(live.running) != 1 {
@@ -388,12 +388,12 @@ func observeAll(d display) {
 	d.Observe(cached)
 	d.Observe(ended("late", planNode, time.Minute, &runtime.NodeError{Node: planNode, Err: &runtime.RunError{Kind: runtime.Cancelled}}))
 	d.Observe(runtime.Event{Kind: runtime.RunEnd})
-	d.close()
+	d.close(nil)
 }
 
 func TestLines(t *testing.T) {
 	var b bytes.Buffer
-	observeAll(&lines{w: &b})
+	observeAll(testLines(&b))
 	want := `retry     fetch attempt 1, NETWORK_ERROR: refused\u202e, next in 500ms
 ok        fetch 123ms
 ok        probe 100/100 items, 2h00m
@@ -408,7 +408,8 @@ cancelled late 1m00s
 
 func TestLinesOfALoopAreBounded(t *testing.T) {
 	var b bytes.Buffer
-	l := &lines{w: &b}
+	l := testLines(&b)
+	defer l.close(nil)
 	for i := range 1000 {
 		l.Observe(ended(fmt.Sprintf("polish[%d]/draft", i), planNode, time.Second, nil))
 	}
@@ -477,7 +478,7 @@ func TestDisplayIsChosen(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 		if d != nil {
-			d.close()
+			d.close(nil)
 		}
 	}
 }
@@ -506,7 +507,7 @@ func TestManyItems(t *testing.T) {
 			_, err = flow.Map(r, node, items, func(r *flow.Run, n int64) (int64, error) { return flow.Call(r, inner, tool, n) })
 			r.End(&err)
 			took := time.Since(begin)
-			d.close()
+			d.close(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -545,14 +546,21 @@ func TestDuration(t *testing.T) {
 // A question that stops its run is open, and one that another branch has ended is not.
 func TestLinesOfQuestions(t *testing.T) {
 	var b bytes.Buffer
-	d := &lines{w: &b}
+	d := testLines(&b)
 	for _, by := range []string{runtime.ByRun, runtime.ByScope} {
 		e := ended("ask_"+by, planNode, time.Second, &runtime.NodeError{Node: planNode, Err: &runtime.RunError{Kind: runtime.Cancelled, By: by}})
 		e.Tool = engine.HumanTool
 		d.Observe(e)
 	}
-	d.close()
+	d.close(nil)
 	if diff := cmp.Diff("waiting   ask_run 1.0s\ncancelled ask_scope 1.0s\n", b.String()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// testLines writes lines without a clock for what is running.
+func testLines(w io.Writer) *lines {
+	c := newConsole()
+	c.stderr = w
+	return newLines(&c.system)
 }

@@ -3,11 +3,13 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -22,6 +24,53 @@ type keepFlags struct {
 	dir  string // "": FLOWGEN_RUNS, then what the workflow says, then runs.DefaultDir
 	none bool
 	sync string
+
+	alone bool // no other run of the workflow may go on
+	most  int  // how many ended runs are kept; 0: as FLOWGEN_KEEP says, or all
+}
+
+// recording are the flags of verbs that record.
+func (k *keepFlags) recording(set *flag.FlagSet) {
+	set.BoolVar(&k.alone, "no-overlap", false, "")
+	set.Func("keep", "", func(s string) (err error) {
+		k.most, err = keepCount(s)
+		return err
+	})
+}
+
+// keepCount reads how many runs are kept.
+func keepCount(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, errors.New("expected a number of runs, at least 1")
+	}
+	return n, nil
+}
+
+// retention completes the flags from the environment.
+func (x *execution) retention() *mistake {
+	k := &x.f.keep
+	if text := x.s.env("FLOWGEN_KEEP"); text != "" && k.most == 0 {
+		n, err := keepCount(text)
+		if err != nil {
+			return &mistake{"FLOWGEN_KEEP=" + text + ": " + err.Error(), "it says how many runs that have ended are kept"}
+		}
+		k.most = n
+	}
+	if k.alone && x.engine == nil {
+		return &mistake{"--no-overlap needs a run that is recorded: the folder of runs has the lock", "leave --no-journal and FLOWGEN_RUNS=off out"}
+	}
+	return nil
+}
+
+// retire removes ended runs of the workflow that are too many.
+func (x *execution) retire() {
+	if x.f.keep.most == 0 || x.engine == nil {
+		return
+	}
+	if _, err := x.folder.Prune(x.w.info.Name, x.f.keep.most); err != nil {
+		_, _ = fmt.Fprintf(x.s.stderr, "warning: old runs are not removed: %s\n", safe(err.Error()))
+	}
 }
 
 // folder is the folder of runs: nil when runs are not kept. asked says that somebody has named it.
@@ -107,33 +156,32 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool
 			text += safe("waiting for an answer to "+q.Key+": "+s.again("respond", e.ID())+" "+shellWord(q.Key)+" ANSWER") + "\n"
 		}
 	case j.Finish().Outcome == journal.Failed:
-		text = safe("recorded as "+e.ID()+"; what has failed is done again by: "+s.again("resume", e.ID())+" --again") + "\n"
-	case doubted(e.ID(), j, err) != "":
-		flag := " --in-doubt " + shellWord(doubted(e.ID(), j, err)+"=")
-		text = safe("recorded as "+e.ID()+"; if the call may be made again, the run goes on with: "+s.again("resume", e.ID())+flag+"again") + "\n" +
-			safe("if it has happened: "+s.again("resume", e.ID())+flag+"JSON, with what it has given") + "\n"
+		text = safe("run "+e.ID()+" failed. Retry the failed call with: "+s.again("resume", e.ID())+" --again") + "\n"
+	case runErrorKind(err) == runtime.InDoubt:
+		text = s.inDoubt(e.ID(), inspectionOf(e.ID(), j).InDoubt)
 	case written(j, err) != "":
-		text = safe("recorded as "+e.ID()+"; the call is made once more by: "+s.again("resume", e.ID())+" --edited --redo "+shellWord(written(j, err))) + "\n"
+		text = safe("run "+e.ID()+" stopped. Repeat the call with: "+s.again("resume", e.ID())+" --edited --redo "+shellWord(written(j, err))) + "\n"
 	case runErrorKind(err) == runtime.Diverged: // it would end there again
-		text = safe("recorded as "+e.ID()) + "\n"
+		text = safe("run "+e.ID()+" stopped") + "\n"
 	default:
-		text = safe("recorded as "+e.ID()+"; it goes on with: "+s.again("resume", e.ID())) + "\n"
+		text = safe("run "+e.ID()+" stopped. Resume it with: "+s.again("resume", e.ID())) + "\n"
 	}
 	_, _ = fmt.Fprint(s.stderr, text)
 }
 
-// doubted is the key of the call in doubt that a run ended with; empty when it ended otherwise.
-func doubted(id string, j *journal.Journal, err error) string {
-	var wrong *runtime.RunError
-	if !errors.As(err, &wrong) || wrong.Kind != runtime.InDoubt {
-		return ""
+// inDoubt names the calls in doubt of a run, and the command that settles all of them.
+func (s *system) inDoubt(id string, calls []doubtful) string {
+	command := s.again("resume", id)
+	text := "run " + safe(id) + " stopped: of " + itoa(len(calls)) + " calls nobody knows whether they have happened\n"
+	if len(calls) == 1 {
+		text = "run " + safe(id) + " stopped: of 1 call nobody knows whether it has happened\n"
 	}
-	for _, d := range inspectionOf(id, j).InDoubt {
-		if strings.HasPrefix(wrong.Message, "call "+d.Key+" had begun") {
-			return d.Key
-		}
+	for _, d := range calls {
+		text += "  " + safe(d.Key) + ", " + safe(d.Tool) + ", call_id " + safe(d.CallID) + "\n"
+		command += " --in-doubt " + shellWord(d.Key+"=again")
 	}
-	return ""
+	return text + "Repeat them with: " + safe(command) + "\n" +
+		"For a call that has happened, write its output as JSON in place of again.\n"
 }
 
 // written is the key of a call that has written, and that a changed program would have to make again; empty when err is

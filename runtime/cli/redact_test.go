@@ -66,7 +66,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	c := newConsole("--input", "repo=r")
 	code := run(&c.system, &workflow{info: &info, run: func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) { panic(secret) }})
 	check("body", c, code)
-	if code != exitFault || !strings.Contains(c.err.String(), redact.Redacted) {
+	if code != ExitFault || !strings.Contains(c.err.String(), redact.Redacted) {
 		t.Errorf("exit %d: %s", code, c.err.String())
 	}
 }
@@ -81,7 +81,7 @@ func TestWarningsAreShown(t *testing.T) {
 	}
 	for flag, want := range map[string]string{"--json-events": `"kind":"warning"`, "--input=limit=1": "warning   tool sample.echo@1 is deprecated\n", "--quiet": ""} {
 		c := newConsole("--input", "repo=r", flag)
-		if code := run(&c.system, &workflow{info: sampleInfo, run: bind(start)}); code != exitOK {
+		if code := run(&c.system, &workflow{info: sampleInfo, run: bind(start)}); code != ExitOK {
 			t.Fatalf("exit %d: %s", code, c.err.String())
 		}
 		if got := c.err.String(); !strings.Contains(got, want) || want == "" && got != "" {

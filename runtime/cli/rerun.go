@@ -18,7 +18,8 @@ import (
 func rerunCommand(s *system, w *workflow, args []string) int {
 	x := newExecution(s, w, &runFlags{})
 	from, sets := "", []string{}
-	rest, code, ok := x.verb(args, []string{"from", "set", "sync"}, func(set *flag.FlagSet) {
+	rest, code, ok := x.verb(args, append([]string{"from", "set", "sync"}, keepFlagNames...), func(set *flag.FlagSet) {
+		x.f.keep.recording(set)
 		set.StringVar(&from, "from", "", "")
 		set.StringVar(&x.f.keep.sync, "sync", "", "")
 		set.Func("set", "", func(s string) error {
@@ -38,12 +39,12 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 	}
 	if from == "" && len(sets) == 0 {
 		s.complain(mistake{"what is to be different?", "--from NODE does a node and all that follows from it again; --set PATH=VALUE changes an input or a result"})
-		return exitUsage
+		return ExitUsage
 	}
 	again, wrong := following(w.info, now, from)
 	if wrong != nil {
 		s.complain(*wrong)
-		return exitUsage
+		return ExitUsage
 	}
 	undone := j.Undone()
 	base := j.Without(func(r journal.Record) bool {
@@ -55,7 +56,7 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 		var err error
 		if input, err = change(w.info, base, input, path, text); err != nil {
 			s.complain(mistake{"--set " + path + ": " + err.Error(), ""})
-			return exitUsage
+			return ExitUsage
 		}
 	}
 	if len(again) > 0 && !x.f.quiet {

@@ -29,7 +29,7 @@ func runCommand(s *system, w *workflow, args []string) int {
 		return s.print(help(w.info))
 	case err != nil:
 		s.complain(flagMistake(runFlagNames, err))
-		return exitUsage
+		return ExitUsage
 	}
 	x := newExecution(s, w, f)
 	if code, bad := x.check(); bad {
@@ -39,18 +39,18 @@ func runCommand(s *system, w *workflow, args []string) int {
 	input, mistakes := readInput(s, w.info, f)
 	if len(mistakes) > 0 {
 		s.complain(mistakes...)
-		return exitUsage
+		return ExitUsage
 	}
 	folder, asked, wrong := f.keep.folder(s, w.info)
 	if wrong != nil {
 		s.complain(*wrong)
-		return exitUsage
+		return ExitUsage
 	}
 	if folder != nil {
 		ok, wrong := ready(s, folder, asked)
 		if wrong != nil {
 			s.complain(*wrong)
-			return exitFault
+			return ExitFault
 		}
 		if ok {
 			x.folder, x.engine = folder, folder.New(w.info)
@@ -83,16 +83,16 @@ func (x *execution) check() (code int, bad bool) {
 	s, f := x.s, x.f
 	if f.quiet && f.jsonEvents {
 		s.complain(mistake{"--quiet and --json-events exclude each other", "leave one of them out"})
-		return exitUsage, true
+		return ExitUsage, true
 	}
 	if f.answers == "-" && f.inputJSON == "-" {
 		s.complain(mistake{"--input-json and --answers cannot both read standard input", "put one of them in a file"})
-		return exitUsage, true
+		return ExitUsage, true
 	}
 	if f.raw != "" {
 		if m := rawField(x.w.info, f.raw); m != nil {
 			s.complain(*m)
-			return exitUsage, true
+			return ExitUsage, true
 		}
 	}
 	return 0, false
@@ -124,13 +124,38 @@ func (x *execution) options() (o []runtime.Option, release func(), wrong *mistak
 	return o, release, nil
 }
 
-// run runs the workflow, and prints what comes of it.
+// run runs the workflow with the lock and the retention that the flags ask for.
 func (x *execution) run(input []byte) int {
+	if wrong := x.retention(); wrong != nil {
+		if x.engine != nil {
+			_ = x.engine.Close()
+		}
+		x.s.complain(*wrong)
+		return ExitUsage
+	}
+	if x.f.keep.alone {
+		release, err := x.folder.Alone(x.w.info.Name)
+		if err != nil {
+			_ = x.engine.Close()
+			if errors.Is(err, runs.ErrOverlaps) {
+				x.s.complain(mistake{err.Error(), "wait until it ends, or leave --no-overlap out"})
+				return ExitOverlaps
+			}
+			return x.unreadable(err)
+		}
+		defer func() { _ = release() }() // the end of the process releases it, too
+	}
+	defer x.retire()
+	return x.perform(input)
+}
+
+// perform runs the workflow, and prints what comes of it.
+func (x *execution) perform(input []byte) int {
 	s, f := x.s, x.f
 	options, release, wrong := x.options()
 	if wrong != nil {
 		s.complain(*wrong)
-		return exitFault
+		return ExitFault
 	}
 	defer release()
 	shown := newDisplay(s, f)
@@ -140,10 +165,10 @@ func (x *execution) run(input []byte) int {
 	people, wrong := newPerson(s, f, shown, x.w.info.Facts.Plan())
 	if wrong != nil {
 		if shown != nil {
-			shown.close()
+			shown.close(nil)
 		}
 		s.complain(*wrong)
-		return exitUsage
+		return ExitUsage
 	}
 	defer people.close()
 	if people.file != nil && shown == nil {
@@ -157,7 +182,7 @@ func (x *execution) run(input []byte) int {
 	runtime.Exit()
 	end()
 	if shown != nil {
-		shown.close()
+		shown.close(err)
 	}
 	if x.engine != nil && at < running {
 		err = errors.Join(err, x.engine.Close()) // it has not begun
@@ -182,14 +207,14 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 	}
 	if j != nil && j.Finish().Outcome == journal.Waiting {
 		x.s.after(x.engine, j, err, x.f.quiet)
-		return exitWaits
+		return ExitWaits
 	}
 	if err != nil && at == running && x.w.info.Partial && len(out) > 0 {
 		_ = x.s.print(string(out)) // the error decides the exit code
 	}
 	code := x.s.finish(out, at, err, by)
 	if !well && code == 0 {
-		code = exitFailed
+		code = ExitFailed
 	}
 	if j != nil {
 		x.s.after(x.engine, j, err, x.f.quiet)
@@ -213,22 +238,22 @@ func (s *system) finish(out []byte, at stage, err error, by os.Signal) int {
 	switch at {
 	case reading:
 		s.complain(mistake{"input: " + bare(err), ""})
-		return exitUsage
+		return ExitUsage
 	case starting:
 		m := mistake{err.Error(), ""}
 		if missing := interface{ MissingSecrets() []string }(nil); errors.As(err, &missing) {
 			m.help = "secrets are looked for in the environment, in the file .env of this folder, and in /run/secrets"
 		}
 		s.complain(m)
-		return exitFault
+		return ExitFault
 	case writing:
 		s.complain(mistake{"cannot write the result: " + err.Error(), ""})
-		return exitFault
+		return ExitFault
 	}
 	if p := (*panicked)(nil); errors.As(err, &p) {
 		s.complain(mistake{p.Error(), "this is a fault of the program or of flowgen, not of its input"})
 		_, _ = io.WriteString(s.stderr, s.redact(string(p.stack)))
-		return exitFault
+		return ExitFault
 	}
 	// The error of a node begins with its position.
 	_, _ = io.WriteString(s.stderr, safe(s.redact(err.Error()))+"\n")
@@ -240,9 +265,9 @@ func (s *system) finish(out []byte, at stage, err error, by os.Signal) int {
 	case runtime.IsCancelled(err) && by != nil:
 		return signalCode(by)
 	case errors.As(err, &re) && re.Kind != runtime.Cancelled:
-		return exitFault
+		return ExitFault
 	}
-	return exitFailed
+	return ExitFailed
 }
 
 func signalCode(by os.Signal) int {

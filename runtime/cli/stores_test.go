@@ -39,7 +39,7 @@ func TestStoresOfTheCommandLine(t *testing.T) {
 				}
 				c := newConsole(args...)
 				c.env = func(name string) string { return set[name] }
-				if code := run(&c.system, &workflow{info: sampleInfo, run: bind(start)}); code != exitOK || c.err.String() != "" {
+				if code := run(&c.system, &workflow{info: sampleInfo, run: bind(start)}); code != ExitOK || c.err.String() != "" {
 					t.Fatalf("exit %d\n%s", code, c.err.String())
 				}
 			}
@@ -85,7 +85,7 @@ func TestStoresThatAreNone(t *testing.T) {
 	} {
 		c := newConsole("--input", "repo=r", "--"+tt.flag, tt.value)
 		code := c.run(func(context.Context, sampleInput) (sampleInput, error) { t.Error("it ran"); return sampleInput{}, nil })
-		if code != exitFault || !strings.HasPrefix(c.err.String(), tt.says) || strings.Contains(c.err.String(), "pass-word") {
+		if code != ExitFault || !strings.HasPrefix(c.err.String(), tt.says) || strings.Contains(c.err.String(), "pass-word") {
 			t.Errorf("--%s %s: exit %d\n%s", tt.flag, tt.value, code, c.err.String())
 		}
 	}

@@ -17,10 +17,10 @@ func versionCommand(s *system, info *flow.Info, args []string) int {
 		return s.print(help(info))
 	case err != nil:
 		s.complain(flagMistake([]string{"help"}, err))
-		return exitUsage
+		return ExitUsage
 	case len(rest) > 0:
 		s.complain(mistake{"unexpected argument " + rest[0], ""})
-		return exitUsage
+		return ExitUsage
 	}
 	build, _ := debug.ReadBuildInfo()
 	return s.print(versionText(info, build))
