@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
 // withRuns are the commands whose second argument is a run, and those whose first is.
@@ -18,6 +20,13 @@ func complete(cmd *cobra.Command) {
 		return
 	}
 	switch name := cmd.Name(); {
+	case name == "inspect":
+		cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 && (len(args) == 1 || args[len(args)-1] == "--node") {
+				return nodeNames(args[0]), cobra.ShellCompDirectiveNoFileComp
+			}
+			return runNames(), cobra.ShellCompDirectiveDefault
+		}
 	case slices.Contains(runFirst, name):
 		cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return runNames(), cobra.ShellCompDirectiveDefault
@@ -27,9 +36,26 @@ func complete(cmd *cobra.Command) {
 			if len(args) == 1 && slices.Contains(runSecond, name) {
 				return runNames(), cobra.ShellCompDirectiveNoFileComp
 			}
+			if len(args) > 2 && args[len(args)-1] == "--from" {
+				return nodeNames(args[1]), cobra.ShellCompDirectiveNoFileComp
+			}
 			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 		}
 	}
+}
+
+// nodeNames are the nodes whose calls a run has recorded.
+func nodeNames(run string) []string {
+	_, j, err := runsFolder("").Named("", run)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, r := range j.Records() {
+		out = append(out, journal.NodePath(r.Key))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // runNames are the recorded runs, the latest first.

@@ -1,7 +1,6 @@
 // Flowgen compiles YAML workflows of tools into Go.
 //
-// Exit codes: 0 clean, 1 the input has mistakes (or the program that was run failed), 2 wrong usage, 3 a fault of
-// flowgen itself.
+// Exit codes are those of package cli.
 package main
 
 import "os"

@@ -176,6 +176,9 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 			return err
 		}
 		src.Main, src.Stores = leaf, stores
+		if slices.Contains(args, "--json-events") || slices.Contains(args, "--quiet") {
+			src.Log = nil
+		}
 		if exe, err = cache.Executable(ctx, src); err != nil {
 			return a.goFailed(file, err)
 		}
@@ -226,7 +229,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 		}
 	}
 	if err := a.report(c.alone(a.tested), false); err != nil {
-		return nil, nil, err
+		return nil, nil, unbuilt{err}
 	}
 	// The package is that of the folder, whatever else was generated there: build and run write nothing.
 	dir := filepath.FromSlash(path.Dir(name))
@@ -258,5 +261,8 @@ func (a *app) goFailed(file string, err error) error {
 	if errors.As(err, &refused) {
 		return &fault{what: refused.Error(), file: file}
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	return unbuilt{err}
 }

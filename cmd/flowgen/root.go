@@ -18,18 +18,25 @@ import (
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
 )
 
-// Exit codes.
+// Exit codes, as compiled programs have them.
 const (
-	exitClean       = 0
-	exitDiagnostics = 1
-	exitUsage       = 2
-	exitFault       = 3
+	exitClean       = cli.ExitOK
+	exitDiagnostics = cli.ExitFailed
+	exitUsage       = cli.ExitUsage
+	exitFault       = cli.ExitFault
 )
 
 // errReported ends a command whose mistakes are already printed.
 var errReported = errors.New("reported")
+
+// unbuilt is the error of a workflow whose program cannot be built. It wraps errReported where that is printed already.
+type unbuilt struct{ err error }
+
+func (e unbuilt) Error() string { return e.err.Error() }
+func (e unbuilt) Unwrap() error { return e.err }
 
 // A usageError is a command line that makes no sense.
 type usageError struct{ err error }
@@ -108,8 +115,6 @@ func (a *app) exit(cmd *cobra.Command, err error) int {
 	switch {
 	case err == nil:
 		return exitClean
-	case errors.Is(err, errReported):
-		return exitDiagnostics
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &bad):
@@ -124,10 +129,14 @@ func (a *app) exit(cmd *cobra.Command, err error) int {
 	case errors.As(err, &broken):
 		a.reportFault(broken)
 		return exitFault
-	default:
-		fmt.Fprintf(a.stderr, "flowgen: %s\n", files.Message(err))
-		return exitDiagnostics
 	}
+	if !errors.Is(err, errReported) {
+		fmt.Fprintf(a.stderr, "flowgen: %s\n", files.Message(err))
+	}
+	if errors.As(err, new(unbuilt)) {
+		return cli.ExitUnbuilt
+	}
+	return exitDiagnostics
 }
 
 func (a *app) reportFault(f *fault) {
@@ -148,7 +157,8 @@ func (a *app) root() *cobra.Command {
 		Use:   "flowgen",
 		Short: "Compile YAML workflows of tools into Go",
 		Long: "Flowgen compiles YAML workflows of tools into typed, readable Go.\n\n" +
-			"Exit codes: 0 clean, 1 mistakes in the input, 2 wrong usage, 3 a fault of flowgen.",
+			"Exit codes: 0 success, 1 mistakes were found or the run failed, 2 wrong usage, 3 a fault, 4 the run waits for an answer,\n" +
+			"5 the workflow does not compile, so that nothing was run or built, 6 --no-overlap found another run.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -164,7 +174,12 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if hint := behindFile(cmd.Name(), err); hint != nil {
+			return hint
+		}
+		return usageError{flagError(err)}
+	})
 	root.AddCommand(a.runVerbs()...)
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
 		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
@@ -195,6 +210,24 @@ func flagError(err error) error {
 		return fmt.Errorf("%s: it takes a number", text)
 	}
 	return fmt.Errorf("%s: it takes a whole number", text)
+}
+
+// behindFile is about a flag of the workflow's program that is in front of the file.
+func behindFile(verb string, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	short := strings.HasPrefix(err.Error(), "unknown shorthand flag: 'i' in -i")
+	if verb != "run" && !slices.Contains(runSecond, verb) || !(unknown && slices.Contains(cli.ProgramFlags(), name) || short && verb == "run") {
+		return nil
+	}
+	flag := "--" + name
+	if short {
+		flag = "-i"
+	}
+	line := "flowgen " + verb + " FILE "
+	if verb != "run" {
+		line += "RUN "
+	}
+	return unusablef("%s is a flag of the workflow's program, which is written behind the file: %s%s", flag, line, flag)
 }
 
 // readers are the commands that read workflow files of any dialect.

@@ -78,7 +78,7 @@ func (a *app) test(ctx context.Context, names []string, f *testFlags) error {
 	files := newDisk()
 	suites, list := a.suites(files, names)
 	if err := a.report(list, false); err != nil {
-		return err
+		return unbuilt{err}
 	}
 	if err := known(suites, f.run); err != nil {
 		return err
