@@ -40,7 +40,7 @@ func (l *lowerer) segment(s *expr.Segment) lowered {
 			v = lowerPrimary(l.typedLiteral(v, s.Expr.Type), s.Expr.Type)
 		}
 		return lowerPrimary(jen.Qual(valuePath, "JSON").Call(v.code), schema.StringType)
-	case "python":
+	case expr.PyText:
 		name, arg := "Text", v.code
 		switch v.typ.Kind {
 		case schema.Any:

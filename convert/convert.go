@@ -78,15 +78,17 @@ type Converter struct {
 	Refused bool
 	again   bool // this is not the first attempt: notes have been told
 	named   map[string]bool
+	texts   []written
 }
 
 // attempt writes the file and checks it. again says that a state field turned out to be absent at times, so that its type
 // is another.
 func (c *Converter) attempt(name string, compile Compiler, out *Result) (again bool, err error) {
-	if c.Out, c.named = (&ir.Workflow{}), map[string]bool{}; !c.again {
+	if c.Out, c.named, c.texts = (&ir.Workflow{}), map[string]bool{}, nil; !c.again {
 		c.nameNodes()
 	}
 	c.workflow()
+	c.addTexts()
 	m := c.print()
 	if c.Refused {
 		return false, nil

@@ -205,6 +205,9 @@ func (c *Converter) template(t *ir.Template) string {
 			b.WriteString(doc.Braces(s.Lit))
 			continue
 		}
+		if s.Filter == expr.PyText {
+			c.Refuse(t.Text.Span, "make its text in a node before it: `go: "+PyText+"`", "%s is written as Python writes it, for which the native language has no filter", s.Expr)
+		}
 		b.WriteString(c.expr(t.Text.Value[s.Lo:s.Hi], s.Expr, s.Lo))
 	}
 	return b.String()

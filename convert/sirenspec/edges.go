@@ -147,7 +147,7 @@ func (s *siren) test(p *dialect.Predicate, at *sirenspec.Node) string {
 // tested is the text of an agent that has certainly said something when an edge out of at is looked at.
 func (s *siren) tested(r *dialect.Reference, at *sirenspec.Node) (string, bool) {
 	list := s.producers(r)
-	if len(list) != 1 || list[0].what != holdsText || r.Filter != "" {
+	if len(list) != 1 || list[0].typ != schema.StringType || r.Filter != "" {
 		return "", false
 	}
 	p := list[0]

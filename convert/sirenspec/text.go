@@ -12,59 +12,51 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
-// What a place of the context holds.
-type content uint8
-
-const (
-	holdsText content = iota
-	holdsAny
-)
-
 // gives is the place of the native file at which a node's result stands that is found at a path of the context.
-func (s *siren) gives(n *sirenspec.Node, root string, path []string) (place string, what content, ok bool) {
+func (s *siren) gives(n *sirenspec.Node, root string, path []string) (place string, typ *schema.Type, ok bool) {
 	id, w := n.ID.Name, n.Writes
 	own := root == "working" && len(path) > 1 && path[0] == id
 	written := len(w) > 1 && w[0] == root && len(path) >= len(w)-1 && slices.Equal(w[1:], path[:len(w)-1])
 	switch v := n.Verb.(type) {
 	case *ir.LLM, *ir.Human:
 		if own && len(path) == 2 && path[1] == "output" || written && len(path) == len(w)-1 {
-			return s.said(n), holdsText, true
+			return s.said(n), schema.StringType, true
 		}
 	case *sirenspec.Swarm:
 		if own && len(path) == 4 && path[1] == "agents" && path[3] == "output" {
 			for _, a := range v.Agents() {
 				if a.OutputKey == path[2] {
-					return s.said(a), holdsText, true
+					return s.said(a), schema.StringType, true
 				}
 			}
 		}
 		if own && len(path) == 2 && path[1] == "output" || written && len(path) == len(w)-1 {
 			if v.Last() == nil {
-				return s.said(n), holdsAny, true
+				return s.said(n), schema.AnyType, true
 			}
-			return s.said(n), holdsText, true
+			return s.said(n), schema.StringType, true
 		}
 	case *ir.ToolCall:
 		if own && path[1] == n.OutputKey && len(path) == 2 {
-			return s.IDs[id], holdsAny, true
+			return s.IDs[id], schema.AnyType, true
 		}
 	}
-	return "", 0, false
+	return "", nil, false
 }
 
 // A producer is a node that gives what stands at a place.
 type producer struct {
 	node  *sirenspec.Node
 	place string
-	what  content
+	typ   *schema.Type
 	own   bool // it is read by the node's own name
 }
 
 func (s *siren) producers(r *dialect.Reference) []producer {
 	var out []producer
 	for _, n := range s.tree.Nodes {
-		if place, what, ok := s.gives(n, r.Root, r.Path); ok {
-			out = append(out, producer{n, place, what, r.Root == "working" && r.Path[0] == n.ID.Name})
+		if place, typ, ok := s.gives(n, r.Root, r.Path); ok {
+			out = append(out, producer{n, place, typ, r.Root == "working" && r.Path[0] == n.ID.Name})
 		}
 	}
 	return out
@@ -85,21 +77,18 @@ func (s *siren) text(m *dialect.Mixed, at *sirenspec.Node) string {
 
 // shown is a reference as the native language writes it into text.
 func (s *siren) shown(r *dialect.Reference, at *sirenspec.Node) string {
-	expr, what, missing := s.reference(r, at)
-	switch {
-	case missing:
+	expr, typ, missing := s.reference(r, at)
+	if missing {
 		return doc.Braces(r.Default)
-	case what == holdsAny:
-		return "{{ " + expr + " | python }}"
 	}
-	return "{{ " + expr + " }}"
+	return s.Shown(expr, typ)
 }
 
 // reference finds what a placeholder stands for. missing: nothing, so that the text of its filter does.
-func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string, what content, missing bool) {
-	no := func(help, format string, args ...any) (string, content, bool) {
+func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string, typ *schema.Type, missing bool) {
+	no := func(help, format string, args ...any) (string, *schema.Type, bool) {
 		s.Refuse(r.Text.Span, help, format, args...)
-		return "input.message", holdsText, false
+		return "input.message", schema.StringType, false
 	}
 	if r.Filter == "json_or_default" {
 		return no("parse it in a tool", "`json_or_default` has no counterpart in the native language")
@@ -113,10 +102,10 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 		}
 		return s.orDefault("input.message", true, r)
 	case "working":
-		if expr, what, ok := s.seeded(r.Path); ok && what == holdsText {
+		if expr, typ, ok := s.seeded(r.Path); ok && typ.Kind == schema.String {
 			return s.orDefault(expr, true, r)
 		} else if ok {
-			return expr, what, false
+			return expr, typ, false
 		}
 	}
 	var list []producer
@@ -128,7 +117,7 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	list = slices.DeleteFunc(list, func(p producer) bool { return at != nil && s.fallback(p.node) == at })
 	switch {
 	case len(list) == 0 && r.Filter == "default":
-		return "", holdsText, true
+		return "", schema.StringType, true
 	case len(list) == 0:
 		return no("", "nothing that is converted stands at this place")
 	case len(list) > 1:
@@ -141,12 +130,12 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	switch {
 	case !inside && by != nil && !s.flow.Before(p.node, by):
 		return no("add an edge from "+p.node.ID.Name+" to "+by.ID.Name, "no edge puts %s after %s, whose result it reads", by.ID.Name, p.node.ID.Name)
-	case p.what == holdsAny && r.Filter != "":
+	case p.typ == schema.AnyType && r.Filter != "":
 		return no("read it without a filter", "a filter of a value that may be anything has no counterpart")
-	case p.what == holdsAny && !sure, !sure && r.Filter == "":
+	case p.typ == schema.AnyType && !sure, !sure && r.Filter == "":
 		return no("give it a default: `| default('...')`", "it depends on the run whether %s has given a result here", p.node.ID.Name)
-	case p.what == holdsAny:
-		return p.place, holdsAny, false
+	case p.typ == schema.AnyType:
+		return p.place, schema.AnyType, false
 	}
 	return s.orDefault(p.place, sure, r)
 }
@@ -171,41 +160,38 @@ func (s *siren) unsaid(n *sirenspec.Node) bool {
 }
 
 // orDefault puts the text of a filter in place of text that is missing or empty.
-func (s *siren) orDefault(place string, sure bool, r *dialect.Reference) (string, content, bool) {
+func (s *siren) orDefault(place string, sure bool, r *dialect.Reference) (string, *schema.Type, bool) {
 	switch {
 	case r.Filter == "":
-		return place, holdsText, false
+		return place, schema.StringType, false
 	case r.Default == "" && !sure:
-		return "default(" + place + `, "")`, holdsText, false
+		return "default(" + place + `, "")`, schema.StringType, false
 	case r.Default == "":
-		return place, holdsText, false
+		return place, schema.StringType, false
 	case sure:
-		return place + ` != "" ? ` + place + " : " + doc.Escaped(r.Default), holdsText, false
+		return place + ` != "" ? ` + place + " : " + doc.Escaped(r.Default), schema.StringType, false
 	}
-	return place + " != null && " + place + ` != "" ? ` + place + " : " + doc.Escaped(r.Default), holdsText, false
+	return place + " != null && " + place + ` != "" ? ` + place + " : " + doc.Escaped(r.Default), schema.StringType, false
 }
 
 // seeded is a place of the context that nothing but its beginning writes.
-func (s *siren) seeded(path []string) (expr string, what content, ok bool) {
+func (s *siren) seeded(path []string) (expr string, typ *schema.Type, ok bool) {
 	i := slices.IndexFunc(s.Out.State, func(x *ir.State) bool { return x.Name.Name == path[0] })
 	if i < 0 || slices.ContainsFunc(s.tree.Nodes, func(n *sirenspec.Node) bool {
 		w := n.Writes
 		return n.ID.Name == path[0] || len(w) > 1 && w[0] == "working" && w[1] == path[0]
 	}) {
-		return "", 0, false
+		return "", nil, false
 	}
-	typ := s.Out.State[i].Type
+	typ = s.Out.State[i].Type
 	for _, key := range path[1:] {
 		f := typ.Field(key)
 		if f == nil {
-			return "", 0, false
+			return "", nil, false
 		}
 		typ = f.Type
 	}
-	if typ.Kind == schema.String {
-		return "state." + strings.Join(path, "."), holdsText, true
-	}
-	return "state." + strings.Join(path, "."), holdsAny, true
+	return "state." + strings.Join(path, "."), typ, true
 }
 
 // A guard is a node that looks at what an agent is told or says.

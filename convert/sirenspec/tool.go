@@ -133,7 +133,9 @@ func (s *siren) filled(c *request, m *dialect.Mixed) string {
 func (s *siren) place(c *request, name, text string) string {
 	v := ir.Value(convert.Text(text))
 	if strings.HasPrefix(text, "{{ ") && strings.HasSuffix(text, " }}") && strings.Count(text, "{{") == 1 && !strings.ContainsAny(text, "\"\\|?\n") {
-		v = convert.Ref(text[3 : len(text)-3])
+		if expr := text[3 : len(text)-3]; s.isText(expr) {
+			v = convert.Ref(expr)
+		}
 	}
 	name = convert.NativeID(name)
 	for _, e := range c.with {
@@ -147,6 +149,16 @@ func (s *siren) place(c *request, name, text string) string {
 	c.tool.In.Fields = append(c.tool.In.Fields, convert.Field(name, schema.StringType))
 	c.with = append(c.with, convert.Pair(name, v))
 	return name
+}
+
+// isText reports whether what text shows is text itself: a number stands in text only where the context begins with it.
+func (s *siren) isText(expr string) bool {
+	path, seeded := strings.CutPrefix(expr, "state.")
+	if !seeded {
+		return true
+	}
+	_, typ, ok := s.seeded(strings.Split(path, "."))
+	return ok && typ.Kind == schema.String
 }
 
 // reach allows a host that the file names and that is not public, as the engine does.

@@ -235,22 +235,30 @@ func (g *graph) shownValue(n *yamlgraph.Node, p *jinja.PromptShow) string {
 			g.Refuse(n.ID.Span, "let a node before it write the field", "state.%s may be missing when the prompt of %s is made", field, n.ID.Name)
 			return ""
 		}
-		typ := sh.declared
-		if len(v.Path) > 1 {
-			typ = schema.AnyType
-		}
-		place := g.path(v, "")
+		typ, place := sh.declared, g.path(v, "")
 		if m := g.writer(field, n); m != nil {
 			place = strings.Join(append([]string{g.IDs[m.ID.Name]}, v.Path[1:]...), ".")
+			if len(v.Path) > 1 {
+				typ = g.answerType(m)
+			}
 		}
-		switch {
-		case typ.Kind == schema.String:
-			return "{{ " + place + " }}"
+		for _, key := range v.Path[1:] {
+			f := typ.Field(key)
+			if f == nil {
+				typ = schema.AnyType
+				break
+			}
+			typ = f.Type
+		}
+		switch root, _, _ := strings.Cut(place, "."); {
 		case p.Joined && (typ.Kind == schema.List || typ.Kind == schema.Any):
 			g.Refuse(n.ID.Span, "write it with `join` where its items are text", "%s may be a list, which the engine writes with commas", strings.Join(v.Path, "."))
 			return ""
+		case (root == "state" || root == "input") && !convert.Plain(typ):
+			g.Refuse(n.ID.Span, "make its text in a node before it: `go: "+convert.PyText+"`", "%s is no text, and the prompt of %s shows it as Python writes it", place, n.ID.Name)
+			return ""
 		}
-		return "{{ " + place + " | python }}"
+		return g.Shown(place, typ)
 	}
 	g.Refuse(n.ID.Span, "write it in the native file", "the variable %s of the prompt of %s is of a form that is not converted", x.Name, n.ID.Name)
 	return ""

@@ -574,10 +574,12 @@ func (c *checker) segment(s *Segment) {
 		c.fault(n, "a template does not show %s: a function of a runtime package is to make text of it", called(t))
 		return
 	}
-	if t.Kind == schema.Invalid || (s.Filter == "json" || s.Filter == "python") && t.Kind != schema.Null {
+	if t.Kind == schema.Invalid || (s.Filter == "json" || s.Filter == PyText) && t.Kind != schema.Null {
 		return
 	}
 	switch {
+	case s.Filter == pyFilter:
+		c.pyFilter(s)
 	case t.Kind == schema.Null:
 		c.report(diag.NoTextForm, n.Lo, n.Hi, "", "null has no text form")
 	case t.Kind == schema.Opt:
@@ -592,5 +594,20 @@ func (c *checker) segment(s *Segment) {
 		text := n.String() + " | json"
 		p := c.report(diag.NoTextForm, n.Lo, n.Hi, "write it as JSON: `{{ "+text+" }}`", "%s has no text form, it is %s", n, brief(t))
 		p.Replace = &text
+	}
+}
+
+// pyFilter refuses the filter `python`. Values that Python writes as flowgen does need none.
+func (c *checker) pyFilter(s *Segment) {
+	text := s.Expr.String()
+	p := c.report(diag.UnknownFilter, s.FilterLo, s.FilterHi, "", "filter `%s` is only in imported files", pyFilter)
+	switch t := s.Expr.Type; t.Kind {
+	case schema.String, schema.Enum, schema.Int:
+		p.Lo, p.Replace = s.Expr.Lo, &text
+		p.Help = "remove it: `{{ " + text + " }}` writes the same"
+	case schema.Bool:
+		p.Help = "write `{{ " + text + ` ? "True" : "False" }}` + "`"
+	default:
+		p.Help = "write `json`, or make the text in a node: `go: " + schema.RuntimePath + "/dynamic/py.Text`"
 	}
 }

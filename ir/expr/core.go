@@ -20,6 +20,9 @@ type Func struct {
 	Bounds     bool           // returns an error when it was called too often: a loop that calls it is bounded
 }
 
+// PyText is a filter of templates: it writes any value as Python's str() does.
+const PyText = "py.Text"
+
 // Param is the type of argument i; nil when there is none.
 func (f *Func) Param(i int) *schema.Type {
 	switch last := len(f.Params) - 1; {

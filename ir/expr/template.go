@@ -15,7 +15,7 @@ type Segment struct {
 	Lit string // when Expr is nil
 
 	Expr               *Node
-	Filter             string // json, python, lines, join or ""
+	Filter             string // json, lines, join, PyText or ""
 	FilterArg          string // join: what stands between the items
 	FilterLo, FilterHi int
 
@@ -23,7 +23,10 @@ type Segment struct {
 }
 
 // filters of text, in the order help lists them.
-var filters = []string{"json", "python", "lines", "join"}
+var filters = []string{"json", "lines", "join"}
+
+// pyFilter is a filter of earlier versions: the checker, which knows the type of the value, says what is written instead.
+const pyFilter = "python"
 
 // maxExprs is how many expressions one text can hold: each becomes an operand of one Go expression.
 const maxExprs = 1000
@@ -123,13 +126,14 @@ func (p *parser) filter(seg *Segment) {
 	p.next()
 	seg.Filter, seg.FilterLo, seg.FilterHi = t.text, t.lo, t.hi
 	switch t.text {
-	case "json", "python", "lines":
+	case "json", "lines", pyFilter:
 		if p.peek().op("(") {
 			open := p.next()
-			if !p.accept(")") {
+			if !p.peek().op(")") {
 				p.fail(open.lo, open.hi, "filter `"+t.text+"` takes no argument", "")
 				return
 			}
+			seg.FilterHi = p.next().hi
 		}
 	case "join":
 		if !p.accept("(") || p.peek().kind != tokString || !p.after().op(")") {
@@ -157,7 +161,7 @@ func (p *parser) unknownFilter(t token) {
 	case near != "":
 		pr.Help, pr.Replace = "replace with `"+near+"`", &near
 	default:
-		pr.Help = "filters are json, python, lines and join"
+		pr.Help = "filters are json, lines and join"
 	}
 	if !p.failed {
 		p.report(pr)
@@ -167,6 +171,6 @@ func (p *parser) unknownFilter(t token) {
 }
 
 var foreignFilters = map[string]string{
-	"tojson": "replace with `json`", "string": "write `python` for what Python's str() writes", "length": "write `{{ size(x) }}`", "count": "write `{{ size(x) }}`",
+	"tojson": "replace with `json`", "string": "remove it, or write `json`", "length": "write `{{ size(x) }}`", "count": "write `{{ size(x) }}`",
 	"upper": "write `{{ x.upperAscii() }}`", "lower": "write `{{ x.lowerAscii() }}`", "trim": "write `{{ x.trim() }}`",
 }

@@ -16,6 +16,13 @@ func Provide(pkg, name string, out *schema.Type, params ...*ir.GoParam) *ir.GoBi
 	return b
 }
 
+// PyText writes a value as Python's str() does.
+func PyText() *ir.GoBinding {
+	b := Provide("dynamic/py", "Text", schema.StringType, &ir.GoParam{Name: "v", Type: schema.AnyType})
+	b.Err = false
+	return b
+}
+
 // ProvideIn is a function of a context and a struct, called in, that can fail.
 func ProvideIn(pkg, name, in string, out *schema.Type, fields ...*schema.Field) *ir.GoBinding {
 	t := &schema.Type{Kind: schema.Struct, Fields: fields, Go: &schema.Go{Path: schema.RuntimePath + "/" + pkg, Name: in}}

@@ -30,6 +30,7 @@ func Rewrites() []Rewrite {
 		{"`max_total_tokens` of a policy", (*finder).totalTokens},
 		{"`timeout` in `retry` for one attempt", (*finder).timeouts},
 		{"values in `query` and `headers`", (*finder).params},
+		{"text without `| python`", (*finder).pyFilters},
 	}
 }
 

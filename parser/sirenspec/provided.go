@@ -6,7 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
-// provided are the guardrails, which converted workflows call.
+// provided are the functions that converted workflows call: the guardrails, and text of Python.
 var provided = func() ir.Provided {
 	number := &schema.Type{Kind: schema.Int, Go: &schema.Go{Name: "int"}}
 	entities := &ir.GoParam{Name: "entities", Type: schema.ListOf(schema.StringType)}
@@ -20,5 +20,6 @@ var provided = func() ir.Provided {
 		guard("Redacted", entities, &ir.GoParam{Name: "instead", Type: schema.StringType}),
 		guard("Impersonal", entities),
 		guard("Fitting", &ir.GoParam{Name: "schema", Type: schema.StringType}),
+		dialect.PyText(),
 	}}
 }()

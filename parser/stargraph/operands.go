@@ -202,12 +202,12 @@ func (w *writer) segment(s segment) {
 	}
 	if s.member != nil {
 		e := s.value(w.text.Span)
-		w.value(e.Node, e.Text.Value, "python")
+		w.value(e.Node, e.Text.Value, expr.PyText)
 		return
 	}
 	path, filter := s.field.path(), ""
 	if s.field.typ.Present().Kind == schema.Any {
-		filter = "python" // text is text
+		filter = expr.PyText // text is text
 	} else if s.field.optional && s.field.typ.Kind == schema.String {
 		path = "default(" + path + `, "")`
 	} else if s.field.optional || !textual(s.field.typ) {
