@@ -57,7 +57,7 @@ var table = []row{
 	{pkg: "parser/yamlnode", own: []string{"ir/source", "ir/diag"}, other: []string{"go.yaml.in/yaml"}},
 	{pkg: "parser/yamlfmt", own: []string{"parser/yamlnode", "ir/source"}},
 	{pkg: "parser/insert", own: []string{"parser/yamlnode", "ir/source"}},
-	{pkg: "parser/migrate", own: []string{"parser/insert", "parser/yamlnode", "ir/diag", "ir/source"}},
+	{pkg: "parser/migrate", own: []string{"internal/lazyregexp", "parser/insert", "parser/yamlnode", "ir/diag", "ir/source"}},
 	{pkg: "parser/dialect", own: append([]string{"parser/yamlnode"}, irLeaves...)},
 	{pkg: "parser/dialect/walk", own: []string{"ir", "ir/expr"}},
 	{pkg: "parser/openexpertise", own: append([]string{"parser/yamlnode", "parser/dialect"}, irLeaves...)},

@@ -177,10 +177,15 @@ func (g *generator) agentRun(s *check.Step) {
 	if a.Fixes() {
 		fixed = append(fixed, jen.Id("fixed").Op("..."))
 	}
-	code := []jen.Code{jen.List(jen.Id("all"), jen.Err()).Op(":=").Qual(agentPath, "Run").Call(append(call[:4:4], fixed...)...), check}
+	failed, unpinned := jen.Err(), jen.Err().Op("!=").Nil()
+	if s.ReceiptsRead { // of an agent that failed: pins are picked out then, too
+		failed, unpinned = jen.Id("failed"), jen.Err().Op("!=").Nil().Op("&&").Id("failed").Op("==").Nil()
+		check = jen.Null()
+	}
+	code := []jen.Code{jen.List(jen.Id("all"), failed).Op(":=").Qual(agentPath, "Run").Call(append(call[:4:4], fixed...)...), check}
 	if a.Answer != nil {
 		v, _ := s.Node.Verb.(*ir.Agent)
-		code[0] = jen.List(jen.Id("all"), jen.Id("answer"), jen.Err()).Op(":=").Qual(agentPath, "Ask").Types(g.goType(a.Answer)).Call(append(append(call[:4:4], g.format(s, v.Reask)), fixed...)...)
+		code[0] = jen.List(jen.Id("all"), jen.Id("answer"), failed).Op(":=").Qual(agentPath, "Ask").Types(g.goType(a.Answer)).Call(append(append(call[:4:4], g.format(s, v.Reask)), fixed...)...)
 	}
 	copies := []jen.Code{}
 	for _, f := range schema.AgentType.Fields {
@@ -215,13 +220,16 @@ func (g *generator) agentRun(s *check.Step) {
 			id := goname.Local(p.IR.Name.Name + "_default")
 			params = append(params, jen.Id(ident(id)).Add(g.goType(f.Type)))
 			pick := jen.Qual(agentPath, "PinOr").Call(append(run[:2:2], jen.Id("all"), selector, jen.Id(ident(id)))...)
-			code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())))
+			code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), unpinned).Block(jen.Return(jen.Id("out"), jen.Err())))
 			continue
 		}
 		pick := jen.Qual(agentPath, "Pin").Types(g.goType(f.Type.Present())).Call(append(run[:2:2], jen.Id("all"), selector)...)
-		code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Id("out"), jen.Err())))
+		code = append(code, jen.If(jen.List(jen.Id("out").Dot(ident(fieldName(f))), jen.Err()).Op("=").Add(pick), unpinned).Block(jen.Return(jen.Id("out"), jen.Err())))
 	}
-	code = append(code, jen.Return(jen.Id("out"), jen.Nil()))
+	if !s.ReceiptsRead {
+		failed = jen.Nil()
+	}
+	code = append(code, jen.Return(jen.Id("out"), failed))
 	if a.Fixes() {
 		params = append(params, jen.Id("fixed").Op("...").Qual(agentPath, "Fixed"))
 	}

@@ -235,7 +235,7 @@ func (fn *function) reserve(b *check.Body) {
 		fn.results[fn.local(s)] = true
 	}
 	for _, s := range b.All() {
-		for _, name := range []string{fn.local(s), fn.errName(s), fn.ranName(s), fn.failuresName(s)} {
+		for _, name := range []string{fn.local(s), fn.errName(s), fn.ranName(s), fn.failuresName(s), fn.receiptsName(s)} {
 			fn.names[name] = true
 		}
 		for _, v := range s.Vars {
@@ -277,6 +277,7 @@ func (fn *function) ranName(s *check.Step) string {
 }
 
 func (fn *function) failuresName(s *check.Step) string { return fn.local(s) + "Failures" }
+func (fn *function) receiptsName(s *check.Step) string { return fn.local(s) + "Receipts" }
 
 // fresh makes a local that nothing else uses, and that hides nothing the file declares. Where the hint is taken, the node whose values are being written tells the
 // two apart.

@@ -27,6 +27,7 @@ const (
 	errorVar
 	ranVar
 	failuresVar
+	receiptsVar
 	decisionVar
 	localVar // of a Block
 )
@@ -119,7 +120,7 @@ func (l *layout) define(p *check.Plan, at *scope) {
 			in = at.child()
 			l.whens[p.Step] = in
 		}
-		for _, k := range []variableKind{resultVar, errorVar, ranVar, failuresVar} {
+		for _, k := range []variableKind{resultVar, errorVar, ranVar, failuresVar, receiptsVar} {
 			l.fn.vars[variable{kind: k, step: p.Step}] = &place{def: in, home: in}
 		}
 		l.fn.vars[variable{kind: ranVar, step: p.Step}] = &place{def: at, home: at}
@@ -331,6 +332,9 @@ func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
 				l.at(variable{kind: errorVar, step: s}, at)
 			}
 			return false
+		case *check.ReceiptOf:
+			l.at(variable{kind: receiptsVar, step: ref.Step}, at)
+			return false
 		case *check.FailuresOf:
 			l.at(variable{kind: failuresVar, step: ref.Step}, at)
 			return false
@@ -372,6 +376,11 @@ func (fn *function) reads(s *check.Step) bool {
 func (fn *function) readsError(s *check.Step) bool {
 	flag := fn.flagged(s)
 	return s.Catch && (flag || fn.used[variable{kind: errorVar, step: s}])
+}
+
+// readsReceipts reports whether anything asks for outputs of an agent that failed.
+func (fn *function) readsReceipts(s *check.Step) bool {
+	return s.ReceiptsRead && fn.used[variable{kind: receiptsVar, step: s}]
 }
 
 // readsFailures reports whether anything asks for the items that a map dropped.
@@ -469,6 +478,9 @@ func (fn *function) variablesOf(s *check.Step) []variable {
 	if fn.flagged(s) {
 		out = append(out, variable{kind: ranVar, step: s})
 	}
+	if fn.readsReceipts(s) {
+		out = append(out, variable{kind: receiptsVar, step: s})
+	}
 	if fn.readsFailures(s) {
 		out = append(out, variable{kind: failuresVar, step: s})
 	}
@@ -488,6 +500,8 @@ func (fn *function) name(v variable) string {
 		return fn.ranName(v.step)
 	case failuresVar:
 		return fn.failuresName(v.step)
+	case receiptsVar:
+		return fn.receiptsName(v.step)
 	case decisionVar:
 		return fn.decisionName(v.decision)
 	}
@@ -500,6 +514,8 @@ func (fn *function) typeOf(v variable) jen.Code {
 		return jen.Op("*").Qual(valuePath, "ToolError")
 	case ranVar:
 		return jen.Bool()
+	case receiptsVar:
+		return fn.g.goType(v.step.Node.Result)
 	case failuresVar:
 		return jen.Index().Qual(flowPath, "Failure")
 	case decisionVar:

@@ -378,8 +378,16 @@ func (b *block) handled(s *check.Step, c *jen.Statement, done, undo []jen.Code) 
 		}
 		return
 	}
-	v := jen.Id(ident(b.fn.fresh(s.Node.ID.Name + "_value")))
+	receipts := b.target(b.fn.readsReceipts(s), variable{kind: receiptsVar, step: s})
+	outside := receipts != nil && b.fn.outside(variable{kind: receiptsVar, step: s})
+	v := receipts
+	if v == nil || outside {
+		v = jen.Id(ident(b.fn.fresh(s.Node.ID.Name + "_value")))
+	}
 	b.add(jen.List(v, jen.Err()).Op(":=").Add(c))
+	if outside {
+		b.add(receipts.Op("=").Add(v))
+	}
 	if len(done) > 0 {
 		b.add(jen.If(jen.Err().Op("==").Nil()).Block(done...))
 	}

@@ -79,6 +79,8 @@ func (b *block) resolve(sym *expr.Symbol) storage {
 		return storage{code: b.firstError(ref.Steps), ptr: true}
 	case *check.FailedHere:
 		return storage{code: b.failedNode(ref.Steps)}
+	case *check.ReceiptOf:
+		return storage{code: jen.Id(ident(b.fn.receiptsName(ref.Step))).Dot(ident(fieldName(ref.Field))), ptr: ref.Field.Type.Kind == schema.Opt}
 	case *check.FailuresOf:
 		return storage{code: jen.Id(ident(b.fn.failuresName(ref.Step)))}
 	case *check.Param:

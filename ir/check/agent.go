@@ -329,6 +329,21 @@ func (c *checker) agentEffects(a *Agent, x Choice) {
 		Help: "allow it in the agent's `policy.effects`, or remove the tool", Related: related(p.Span, "the policy is here")})
 }
 
+// receipts are the outputs of an agent that are there although it failed: Agent Tools 3.1. A pin that has to have a call is not.
+func (s *Step) receipts() []*schema.Field {
+	if s.Agent == nil || s.Node.Result == nil {
+		return nil
+	}
+	var out []*schema.Field
+	for _, f := range s.Node.Result.Fields {
+		pin := slices.IndexFunc(s.Agent.Pins, func(p *Pin) bool { return p.IR.Name.Name == f.Name })
+		if pin >= 0 && !s.Agent.Pins[pin].Required() || pin < 0 && f.Name != "response" && schema.AgentType.Field(f.Name) != nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // Made reports whether the result of an agent has more than every agent's has: pins, a typed answer, a conversation.
 func (a *Agent) Made() bool { return len(a.Pins) > 0 || a.Answer != nil || a.Messages != nil }
 

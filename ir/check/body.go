@@ -68,6 +68,7 @@ type Step struct {
 
 	ErrorRead    bool // something reads the step's .error
 	FailuresRead bool
+	ReceiptsRead bool      // something reads outputs of an agent that failed
 	DefaultExpr  *Expected // on_error: {default: ...}
 	ItemDefault  *Expected // on_item_error: {default: ...}
 

@@ -21,6 +21,11 @@ type (
 	ErrorOf struct{ Step *Step }
 	// FailuresOf is `map.failures` of a map with on_item_error: skip.
 	FailuresOf struct{ Step *Step }
+	// ReceiptOf is an output that an agent has although it failed, or a pin of it.
+	ReceiptOf struct {
+		Step  *Step
+		Field *schema.Field
+	}
 	// Param is a field of a tool's input, inside the tool's own templates.
 	Param struct{ Field *schema.Field }
 )
@@ -203,6 +208,9 @@ func (e *env) node(s *Step) *expr.Symbol {
 		help := "read it where it ran"
 		if e.body.caught(s, e.step, e.at) {
 			help = "read `" + id + ".error`"
+			if s.Agent != nil {
+				help += ", or its receipts: `" + id + ".tool_order`, `" + id + ".tools_by_id`, `" + id + ".last_tool`"
+			}
 		}
 		return fail(diag.NeverRan, fmt.Sprintf("%s has no result here: %s", id, e.never(s)), help, here)
 	}
@@ -253,6 +261,11 @@ func (e *env) addMembers(sym *expr.Symbol, s *Step) {
 		add("error", &expr.Symbol{Name: "error", Type: schema.InvalidType})
 	case s.Catch && (e.body.loose || e.body.caught(s, e.step, e.at)):
 		add("error", &expr.Symbol{Name: "error", Type: schema.ErrorType, Ref: &ErrorOf{s}})
+		if !e.body.loose {
+			for _, f := range s.receipts() {
+				add(f.Name, &expr.Symbol{Name: f.Name, Type: f.Type, Ref: &ReceiptOf{s, f}})
+			}
+		}
 	case s.Catch:
 		notCaught(sym.Name+".error can be read only behind its catch", "read it in the node that `catch` names, or in nodes after that one alone")
 	case !hasError(sym.Type.Present()):

@@ -118,6 +118,9 @@ func mark(n *expr.Node) {
 				s.ErrorRead = true
 			}
 			return false
+		case *ReceiptOf:
+			ref.Step.ReceiptsRead = true
+			return false
 		case *FailuresOf:
 			ref.Step.FailuresRead = true
 			return false

@@ -295,6 +295,9 @@ func (n *Names) locals(b *Body) map[string]source.Span {
 		if s.FailuresRead {
 			take(name+"Failures", s.Node.ID.Span)
 		}
+		if s.ReceiptsRead {
+			take(name+"Receipts", s.Node.ID.Span)
+		}
 	}
 	return local
 }

@@ -41,6 +41,11 @@ func (w *work) calls(t *flow.Run, asked []llm.Call) ([]llm.Result, error) {
 		ready = append(ready, c)
 	}
 	if err := w.perform(t, ready); err != nil {
+		for i := range all {
+			if all[i].done {
+				w.note(&all[i].env)
+			}
+		}
 		return nil, err
 	}
 	results := make([]llm.Result, len(all))

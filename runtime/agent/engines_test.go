@@ -20,6 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/llm"
 	"github.com/flowgen-dev/flowgen/runtime/sim"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // busy is an agent that does a bit of everything: parallel calls, failures, refusals, more calls than it may make.
@@ -83,19 +84,50 @@ func finish(t testing.TB, s *agent.Spec, opts ...runtime.Option) (out agent.Outp
 	return agent.Run(r, node, s, llm.Prompt{Text: "Go"})
 }
 
-// An agent gives the same under every engine, and a replay runs nothing and gives the same to the last byte.
+// An agent gives the same under every engine, and a replay runs nothing and gives the same to the last byte. One that fails gives
+// the receipts of its calls.
 func TestEngines(t *testing.T) {
-	var calls atomic.Int64
-	direct, err := finish(t, busy(&calls))
-	if err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		name string
+		fail func(*agent.Spec)
+		code value.Code
+	}{
+		{"succeeds", func(*agent.Spec) {}, ""},
+		{"is capped", func(s *agent.Spec) { s.MaxIterations = 3 }, value.PolicyDenied},
+		{"has a model that fails", func(s *agent.Spec) {
+			var n atomic.Int64
+			asks := busyScript(&n)
+			s.Model = model(func(turn int, c *llm.Conversation) (llm.Message, error) {
+				if turn == 3 {
+					return llm.Message{}, value.Errorf(value.ProviderError, "gone")
+				}
+				return asks(turn, c)
+			})
+		}, value.ProviderError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			testEngines(t, func(calls *atomic.Int64) *agent.Spec {
+				s := busy(calls)
+				tt.fail(s)
+				return s
+			}, tt.code)
+		})
 	}
+}
+
+func testEngines(t *testing.T, spec func(*atomic.Int64) *agent.Spec, code value.Code) {
+	var calls atomic.Int64
+	run := func(opts ...runtime.Option) agent.Outputs {
+		out, err := finish(t, spec(&calls), opts...)
+		if codeOf(err) != code || code != "" && out.Response != "" || len(out.ToolOrder) < 8 || len(out.ToolsByID) != len(out.ToolOrder) || out.LastTool == nil {
+			t.Errorf("%v: %+v", err, out)
+		}
+		return out
+	}
+	direct := run()
 	want := timeless(t, direct)
 	rec := journal.NewRecorder()
-	out, err := finish(t, busy(&calls), runtime.WithEngine(rec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := run(runtime.WithEngine(rec))
 	if diff := cmp.Diff(want, timeless(t, out)); diff != "" {
 		t.Error("recorded:", diff)
 	}
@@ -109,10 +141,7 @@ func TestEngines(t *testing.T) {
 	}
 	ran := calls.Load()
 	replay := journal.Replay(j)
-	again, err := finish(t, busy(&calls), runtime.WithEngine(replay))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := run(runtime.WithEngine(replay))
 	if diff := cmp.Diff(encoded(t, out), encoded(t, again)); diff != "" {
 		t.Error("replayed:", diff)
 	}
@@ -122,9 +151,8 @@ func TestEngines(t *testing.T) {
 	for seed := range uint64(50) {
 		s := sim.New(seed, sim.Options{Replay: j})
 		if err := s.Drive(func() {
-			got, err := finish(t, busy(&calls), runtime.WithEngine(s))
-			if err != nil || encoded(t, got) != encoded(t, out) {
-				t.Errorf("seed %d: %v", seed, err)
+			if got := run(runtime.WithEngine(s)); encoded(t, got) != encoded(t, out) {
+				t.Errorf("seed %d", seed)
 			}
 		}); err != nil {
 			t.Fatal(err)

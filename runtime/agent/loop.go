@@ -10,11 +10,12 @@ import (
 )
 
 // Run lets the agent work for node n. Errors of tools are told to the model and end nothing. The node fails when its
-// model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors.
+// model fails, with POLICY_DENIED when a cap of turns, cost or tokens is reached, and with run errors. Outputs of an agent that
+// fails have the receipts of its calls, and no response.
 func Run(r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt, fixed ...Fixed) (out Outputs, err error) {
 	c, te := p.Conversation()
 	if te != nil {
-		return out, r.Fail(n, te)
+		return nothing(), r.Fail(n, te)
 	}
 	return work{fixed: fixed}.run(r, n, s, c)
 }
@@ -24,7 +25,7 @@ func Run(r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt, fixed ...Fixed) (out 
 func Ask[Out any](r *flow.Run, n *flow.Node, s *Spec, p llm.Prompt, f llm.Format, fixed ...Fixed) (out Outputs, answer Out, err error) {
 	c, te := p.Conversation()
 	if te != nil {
-		return out, answer, r.Fail(n, te)
+		return nothing(), answer, r.Fail(n, te)
 	}
 	c.Schema = f.Schema
 	w := work{fixed: fixed, reask: f.Reask, fits: func(reply *llm.Reply) *value.ToolError {
@@ -49,11 +50,14 @@ func Continue(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (Outputs,
 	return out, end, err
 }
 
+// nothing is what an agent gives that made no call.
+func nothing() Outputs { return Outputs{ToolsByID: map[string]Envelope{}, ToolOrder: []string{}} }
+
 func (w work) run(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (out Outputs, err error) {
 	s.prepare()
 	run := r.Scoped().Within(n)
 	w.spec, w.node, w.session = s, n, run.Session(n, s.Policy)
-	w.out = Outputs{ToolsByID: map[string]Envelope{}, ToolOrder: []string{}}
+	w.out = nothing()
 	w.conv, c.Tools = c, s.told
 	w.nodes = make([]flow.Node, len(s.Tools)+1)
 	for i, t := range s.Tools {
@@ -66,16 +70,18 @@ func (w work) run(r *flow.Run, n *flow.Node, s *Spec, c *llm.Conversation) (out 
 	w.out.TracesURL = w.session.TraceURL()
 	for i := 0; ; i++ {
 		done, err := w.turn(i)
+		if err == nil && !done {
+			continue
+		}
+		if w.last != nil {
+			last := *w.last // alone: the calls of its turn need not stay with it
+			w.out.LastTool = &last
+		}
 		if err != nil {
-			return Outputs{}, r.Fail(n, err)
+			w.out.Response = ""
+			return w.out, r.Fail(n, err)
 		}
-		if done {
-			if w.last != nil {
-				last := *w.last // alone: the calls of its turn need not stay with it
-				w.out.LastTool = &last
-			}
-			return w.out, nil
-		}
+		return w.out, nil
 	}
 }
 
