@@ -28,7 +28,10 @@ func ValueArgs(v Value) Args { return Args{value: v} }
 func MapArgs(m map[string]Value) Args { return Args{dict: m} }
 
 // argError is what is wrong with an argument, and where.
-type argError struct{ path, message string }
+type argError struct {
+	path, message string
+	more          []argError // what else is wrong in the same argument
+}
 
 func (e *argError) Error() string {
 	if e.path == "" {
@@ -43,13 +46,19 @@ func below(at string, err error) *argError {
 	if !errors.As(err, &e) {
 		e = &argError{message: Clip(err.Error(), 400)}
 	}
-	switch {
-	case e.path == "":
-		return &argError{at, e.message}
-	case strings.HasPrefix(e.path, "["):
-		return &argError{at + e.path, e.message}
+	out := &argError{path: within(at, e.path), message: e.message}
+	for _, m := range e.more {
+		out.more = append(out.more, argError{path: within(at, m.path), message: m.message})
 	}
-	return &argError{at + "." + e.path, e.message}
+	return out
+}
+
+// within is a path inside of the value at another one.
+func within(at, path string) string {
+	if path == "" || strings.HasPrefix(path, "[") {
+		return at + path
+	}
+	return at + "." + path
 }
 
 func argName(name string) string { return path{{key: name, named: true}}.String() }
@@ -106,13 +115,21 @@ func ReadArgs[In any](a *Args, in func(*Args) In) (In, *ToolError) {
 	if len(a.wrong) == 0 {
 		return input, nil
 	}
-	e := Invalid("%s", a.wrong[0].text)
+	return input, violations(a.wrong)
+}
+
+// violations is the error of values with something wrong: its message is that of the first, and its details have all.
+func violations(wrong []violation) *ToolError {
+	e := Invalid("%s", wrong[0].text)
+	if wrong[0].path == "" && len(wrong) == 1 { // the value itself
+		return e
+	}
 	var all []Value
-	for _, v := range a.wrong {
+	for _, v := range wrong {
 		all = append(all, Map(Entry{"path", String(v.path)}, Entry{"message", String(v.text)}))
 	}
-	e.Details = Map(Entry{"path", String(a.wrong[0].path)}, Entry{"violations", List(all...)})
-	return input, e
+	e.Details = Map(Entry{"path", String(wrong[0].path)}, Entry{"violations", List(all...)})
+	return e
 }
 
 // strangers are the fields that are none of the known ones.
@@ -143,7 +160,9 @@ func arg[T any](a *Args, name string, v Value, as func(Value) (T, error)) T {
 	out, err := as(v)
 	if err != nil {
 		e := below(argName(name), err)
-		a.fail(violation{e.path, e.Error()})
+		for _, e := range append([]argError{*e}, e.more...) {
+			a.fail(violation{e.path, e.Error()})
+		}
 	}
 	return out
 }
@@ -307,7 +326,14 @@ func As[T any](v Value) (T, error) {
 	if err := Decode(b, &out); err != nil {
 		te := ToolErrorOf(err)
 		at, _ := te.Details.Get("path")
-		return out, &argError{at.text, strings.TrimPrefix(te.Message, at.text+": ")}
+		e := &argError{path: at.text, message: strings.TrimPrefix(te.Message, at.text+": ")}
+		all, _ := te.Details.Get("violations")
+		for i := 1; i < all.Len(); i++ {
+			at, _ := all.Index(i).Get("path")
+			message, _ := all.Index(i).Get("message")
+			e.more = append(e.more, argError{path: at.text, message: strings.TrimPrefix(message.text, at.text+": ")})
+		}
+		return out, e
 	}
 	return out, nil
 }

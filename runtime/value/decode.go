@@ -31,7 +31,7 @@ func decode[T any](data []byte, v *T, open bool) error {
 		err = d.end()
 	}
 	if err == nil {
-		err = (&walker{}).walk(fresh, nil)
+		err = (&walker{}).all(fresh, nil)
 	}
 	if err != nil {
 		return err

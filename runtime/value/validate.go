@@ -11,7 +11,7 @@ import (
 )
 
 // Validate checks a value against the flow tags of its structs, and that its floats are numbers. The error is a
-// *ToolError with VALIDATION_ERROR that names the path: "findings[2].sev: ...". Tags are flow:"enum=low|high",
+// *ToolError with VALIDATION_ERROR that names the path: "findings[2].sev: ...", and whose details have every violation. Tags are flow:"enum=low|high",
 // flow:"min=0,max=10" and flow:"pattern=RE", a pattern being last and taking the rest. enum and pattern apply to the
 // strings in lists, maps and optionals too; min and max apply to numbers, and to the length of strings (in code points),
 // lists and maps.
@@ -21,7 +21,7 @@ func Validate(v any) error {
 	if !rv.IsValid() {
 		return nil
 	}
-	if err := w.walk(rv, nil); err != nil {
+	if err := w.all(rv, nil); err != nil {
 		return err
 	}
 	return nil
@@ -31,7 +31,7 @@ func Validate(v any) error {
 // Validate.
 func ValidateEnum(v any, values []string) error {
 	w := walker{}
-	if err := w.walk(reflect.ValueOf(v), &rule{enum: values}); err != nil {
+	if err := w.all(reflect.ValueOf(v), &rule{enum: values}); err != nil {
 		return err
 	}
 	return nil
@@ -51,7 +51,7 @@ func CheckerFor[T any]() *Checker {
 // Check validates what ptr points to.
 func (*Checker) Check(ptr any) *ToolError {
 	w := walker{}
-	return w.walk(reflect.ValueOf(ptr).Elem(), nil)
+	return w.all(reflect.ValueOf(ptr).Elem(), nil)
 }
 
 // Pattern is a compiled regular expression.
@@ -136,7 +136,29 @@ func (r *rule) inner() *rule {
 }
 
 // walker checks one value.
-type walker struct{ at path }
+type walker struct {
+	at    path
+	wrong []violation
+}
+
+// all checks a value, and returns the first violation with all others in its details.
+func (w *walker) all(v reflect.Value, r *rule) *ToolError {
+	err := w.walk(v, r)
+	w.keep(err)
+	if len(w.wrong) == 0 {
+		return nil
+	}
+	return violations(w.wrong)
+}
+
+// keep notes what is wrong, and reports whether there is enough of it.
+func (w *walker) keep(err *ToolError) bool {
+	if err != nil {
+		at, _ := err.Details.Get("path")
+		w.wrong = append(w.wrong, violation{at.String(), err.Message})
+	}
+	return len(w.wrong) >= maxViolations
+}
 
 func (w *walker) walk(v reflect.Value, r *rule) *ToolError {
 	if r != nil && r.broken != "" {
@@ -190,8 +212,8 @@ func (w *walker) fields(v reflect.Value) *ToolError {
 		if !f.deep {
 			continue
 		}
-		if err := w.down(step{key: f.name, named: true}, v.FieldByIndex(f.index), f.rule); err != nil {
-			return err
+		if w.keep(w.down(step{key: f.name, named: true}, v.FieldByIndex(f.index), f.rule)) {
+			break
 		}
 	}
 	return nil
@@ -208,24 +230,24 @@ func (w *walker) down(s step, v reflect.Value, r *rule) *ToolError {
 }
 
 func (w *walker) list(v reflect.Value, r *rule) *ToolError {
-	if err := w.length(v.Len(), "item", r); err != nil {
-		return err
+	if w.keep(w.length(v.Len(), "item", r)) {
+		return nil
 	}
 	r = r.inner()
 	if r == nil && !checked(v.Type().Elem()) {
 		return nil
 	}
 	for i := range v.Len() {
-		if err := w.down(step{index: i}, v.Index(i), r); err != nil {
-			return err
+		if w.keep(w.down(step{index: i}, v.Index(i), r)) {
+			break
 		}
 	}
 	return nil
 }
 
 func (w *walker) dict(v reflect.Value, r *rule) *ToolError {
-	if err := w.length(v.Len(), "entry", r); err != nil {
-		return err
+	if w.keep(w.length(v.Len(), "entry", r)) {
+		return nil
 	}
 	r = r.inner()
 	if r == nil && !checked(v.Type().Elem()) {
@@ -234,8 +256,8 @@ func (w *walker) dict(v reflect.Value, r *rule) *ToolError {
 	keys := v.MapKeys() // sorted: the same fault each time
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	for _, k := range keys {
-		if err := w.down(step{key: fmt.Sprint(k), named: true}, v.MapIndex(k), r); err != nil {
-			return err
+		if w.keep(w.down(step{key: fmt.Sprint(k), named: true}, v.MapIndex(k), r)) {
+			break
 		}
 	}
 	return nil

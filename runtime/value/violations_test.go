@@ -56,3 +56,51 @@ func TestViolations(t *testing.T) {
 		t.Errorf("%d bytes of details", len(te.Details.String()))
 	}
 }
+
+// TestViolationsOfRules: values that break rules of their types are told with every rule that they break, up to a bound.
+func TestViolationsOfRules(t *testing.T) {
+	type item struct {
+		Sev string `json:"sev" flow:"enum=low|high"`
+	}
+	type in struct {
+		N     int64            `json:"n" flow:"min=1,max=5"`
+		Tags  []string         `json:"tags" flow:"max=2,enum=a|b"`
+		Items []item           `json:"items"`
+		By    map[string]int64 `json:"by" flow:"min=1"`
+	}
+	err := value.Validate(in{N: 9, Tags: []string{"a", "x", "y"}, Items: []item{{"low"}, {"mid"}}, By: map[string]int64{}})
+	te, _ := err.(*value.ToolError)
+	if te == nil {
+		t.Fatal(err)
+	}
+	all, _ := te.Details.Get("violations")
+	want := `[{"path":"n","message":"n: 9 is more than 5"},{"path":"tags","message":"tags: has 3 items, at most 2 allowed"},` +
+		`{"path":"tags[1]","message":"tags[1]: \"x\" is not one of a, b"},{"path":"tags[2]","message":"tags[2]: \"y\" is not one of a, b"},` +
+		`{"path":"items[1].sev","message":"items[1].sev: \"mid\" is not one of low, high"},{"path":"by","message":"by: has 0 entries, at least 1 needed"}]`
+	if got := all.String(); got != want || te.Message != "n: 9 is more than 5" {
+		t.Errorf("%s: %s", te.Message, got)
+	}
+	v, err := value.Parse([]byte(`{"deep":{"n":9,"tags":["x"],"items":[],"by":{"a":1}},"list":[{"n":1,"tags":[],"items":[{"sev":"mid"}],"by":{}}],"plain":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := value.ValueArgs(v)
+	_, te = value.ReadArgs(&args, func(a *value.Args) in {
+		_ = value.Arg(a, "deep", value.As[in])
+		_ = value.Arg(a, "list", value.AsList(value.As[in]))
+		_ = value.Arg(a, "plain", value.AsString[string])
+		return in{}
+	})
+	all, _ = te.Details.Get("violations")
+	want = `[{"path":"deep.n","message":"deep.n: 9 is more than 5"},{"path":"deep.tags[0]","message":"deep.tags[0]: \"x\" is not one of a, b"},` +
+		`{"path":"list[0].items[0].sev","message":"list[0].items[0].sev: \"mid\" is not one of low, high"},{"path":"list[0].by","message":"list[0].by: has 0 entries, at least 1 needed"},` +
+		`{"path":"plain","message":"plain: a string expected, a number given"}]`
+	if got := all.String(); got != want {
+		t.Error(got)
+	}
+	many := in{N: 1, By: map[string]int64{"a": 1}, Items: make([]item, 1_000_000)}
+	te, _ = value.Validate(many).(*value.ToolError)
+	if all, _ := te.Details.Get("violations"); all.Len() != 20 {
+		t.Errorf("%d violations", all.Len())
+	}
+}
