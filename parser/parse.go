@@ -301,6 +301,6 @@ func (l *loader) unknown(t *tree) {
 		at = at.Sub(0, i)
 	}
 	l.sink.Report(diag.Diagnostic{
-		Code: diag.UnknownLanguage, Span: at, Message: "this is no workflow: no dialect has these keys", Help: "a file of flowgen's own language starts with `flowgen: 1`",
+		Code: diag.UnknownLanguage, Span: at, Message: "this is no workflow: no dialect has these keys", Help: "start a file of flowgen's own language with `flowgen: 1`; for a file of another project, say whose it is with `--dialect`",
 	})
 }

@@ -49,7 +49,7 @@ output: {text: $hello.text}
 	{
 		Code:  UnknownLanguage,
 		Title: "a file in no known language",
-		Cause: "The language of a workflow file is recognised by its keys; a file of flowgen's own language starts with `flowgen: 1`.",
+		Cause: "The language of a workflow file is recognised by its keys; a file of flowgen's own language starts with `flowgen: 1`. `--dialect` says which language another file is in.",
 		Wrong: `name: greet
 steps:
   hello: {text: Hello}

@@ -2,6 +2,7 @@ package stargraph
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,6 +144,9 @@ func (t test) cond() (cond, never string) {
 		return "", "an int"
 	case schema.Float:
 		if v, err := strconv.ParseFloat(want, 64); err == nil && pythonFloat(v) == want && v-v == 0 {
+			if math.Abs(v) >= 1e15 {
+				return path + " == " + want, "" // without its exponent it would be an int
+			}
 			return path + " == " + strconv.FormatFloat(v, 'f', -1, 64), ""
 		}
 		return "", "a float"

@@ -202,6 +202,9 @@ func (p *parser) question(x *node, m dialect.Mapping, system string, inputs []*a
 				o.to = ir.Ident{Name: o.name, Span: at}
 			}
 			fields[i] = p.result(o.to, o.kept)
+			if o.typ.Kind == schema.String || o.typ.Kind == schema.Enum {
+				p.keeps(fields[i], o.kept)
+			}
 		}
 	}
 	x.lower = func() []*ir.Node {

@@ -41,6 +41,9 @@ func (p *parser) nodes(n *yamlnode.Node) {
 	case n == nil:
 	case p.form == authoring && n.Kind == yamlnode.Mapping:
 		for _, e := range n.Entries {
+			if p.tagOf(e.Key) == "!!bool" {
+				p.identifier(e.Key, "the name of a node")
+			}
 			p.node(ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, e.Value)
 		}
 	case p.form == authoring:
@@ -54,7 +57,7 @@ func (p *parser) nodes(n *yamlnode.Node) {
 				}
 				continue
 			}
-			id, _ := p.Text(it.Get("id"), "the id of a node")
+			id, _ := p.identifier(it.Get("id"), "the id of a node")
 			p.node(id, it)
 		}
 	}

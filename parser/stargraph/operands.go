@@ -242,17 +242,13 @@ func resultField(at source.Span, id, name string) *ir.Expr {
 	return &ir.Expr{Text: source.Text{Value: src, Span: at, Opaque: true}, Node: n}
 }
 
-// set writes a value of a type into a field. A field that is declared as text gets the text of a number, as models'
-// answers are text to the engine; other types have to fit.
+// set writes a value of a type into a field. A field that is declared as text gets Python's text of the value, which rules
+// compare; other types have to fit.
 func (p *parser) set(f *field, at source.Span, v *ir.Expr, typ *schema.Type) *ir.Set {
 	s := &ir.Set{Field: ir.Ident{Name: f.id.Name, Span: at}, Value: v}
 	if f.typ.Kind == schema.String && typ.Kind != schema.String && typ.Kind != schema.Enum && !schema.Assignable(typ, f.typ) {
 		w := newWriter(at)
-		filter := ""
-		if !textual(typ) {
-			filter = "json"
-		}
-		w.value(v.Node, v.Text.Value, filter)
+		w.value(v.Node, v.Text.Value, "python")
 		s.Value = w.template()
 	}
 	return s

@@ -222,8 +222,15 @@ func (p *parser) then(m dialect.Mapping) (next *ir.Ident, live bool) {
 // action reads one action of a rule.
 func (p *parser) action(n *yamlnode.Node) (kind string, m dialect.Mapping, ok bool) {
 	word := n.Get("kind")
-	if n.Kind != yamlnode.Mapping || word == nil || word.Kind != yamlnode.Scalar {
+	switch {
+	case n.Kind != yamlnode.Mapping:
 		p.WrongShape(n, "an action is a mapping with the key `kind`")
+		return "", m, false
+	case word == nil:
+		p.Error(diag.MissingKey, dialect.Head(n), "add `kind`: "+strings.Join(actionKinds, ", "), "an action needs the key `kind`")
+		return "", m, false
+	case word.Kind != yamlnode.Scalar:
+		p.WrongShape(word, "the kind of an action is text")
 		return "", m, false
 	}
 	kind = word.Text.Value

@@ -25,7 +25,7 @@ var (
 		{Name: "lm", Doc: "the language model"},
 	}}
 	authoringShape = &dialect.Shape{What: "a graph", Keys: []dialect.Key{
-		{Name: "id", Required: true, Doc: "what the graph is called"},
+		{Name: "id", Doc: "what the graph is called; without it, as the file is"},
 		{Name: "state", Doc: "the fields of the state with their types"},
 		{Name: "nodes", Required: true, Doc: "the nodes by name; the first begins"},
 		{Name: "routes", Doc: "where a run goes after a node"},

@@ -136,9 +136,29 @@ func stem(name string) string {
 	return name
 }
 
+// identifier reads a name, which the engine refuses where it is no text to YAML.
+func (p *parser) identifier(n *yamlnode.Node, what string) (ir.Ident, bool) {
+	id, ok := p.Text(n, what)
+	if tag := p.tagOf(n); ok && tag != "!!str" && p.form != page {
+		p.Report(diag.Diagnostic{Code: diag.WrongShape, Span: id.Span, Message: what + " is text, and `" + id.Name + "` is " + tagNames[tag] + " to YAML", Help: "put it in quotes",
+			Fixes: []diag.Fix{{Title: "put it in quotes", Edits: []diag.Edit{{Span: id.Span, New: `"` + id.Name + `"`}}}}})
+		return id, false
+	}
+	return id, ok
+}
+
+func (p *parser) tagOf(n *yamlnode.Node) string {
+	if n == nil || n.Kind != yamlnode.Scalar {
+		return ""
+	}
+	return p.Schema.Tag(n)
+}
+
+var tagNames = map[string]string{"!!bool": "a boolean", "!!int": "a number", "!!float": "a number", "!!null": "nothing", "!!timestamp": "a date"}
+
 // graphName is the name of the workflow: the engine takes any text, and Go packages and folders do not.
 func (p *parser) graphName(n *yamlnode.Node) {
-	id, ok := p.Text(n, "the name of a graph")
+	id, ok := p.identifier(n, "the name of a graph")
 	if !ok {
 		return
 	}

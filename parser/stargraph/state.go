@@ -156,8 +156,8 @@ func (p *parser) keeps(f *field, typ *schema.Type) {
 	if !f.declared || typ == nil || f.typ.Kind == schema.Any || f.typ.Kind == schema.Invalid || schema.Assignable(typ, f.typ) {
 		return
 	}
-	if have := f.typ.Present().Kind; typ.Kind == schema.Any && (have == schema.Map || have == schema.List || have == schema.Struct) || textual(typ) {
-		return // what comes is held to the type when it does, or fits as text
+	if have := f.typ.Present().Kind; typ.Kind == schema.Any && (have == schema.Map || have == schema.List || have == schema.Struct) {
+		return // what comes is held to the type when it does
 	}
 	if f.given == nil {
 		f.given = f.typ
