@@ -207,6 +207,12 @@ func TestResumeRepeatsNoFinishedCall(t *testing.T) {
 	t.Logf("%d runs resumed", resumed)
 }
 
+// alike reports whether two runs have ended in the same way. Of parallel loops that reach their bounds any can be the first.
+func alike(a, b string) bool {
+	const bound = "which is its bound"
+	return a == b || strings.Contains(a, bound) && strings.Contains(b, bound)
+}
+
 func TestCancelledRunsReplayAndResume(t *testing.T) {
 	stopped := 0
 	for seed := range uint64(seeds(t, 200)) {
@@ -223,7 +229,7 @@ func TestCancelledRunsReplayAndResume(t *testing.T) {
 		flaky := w.flaky
 		w, s = newWorld(seed, 0)
 		want := w.run(t, t.Context(), s)
-		if got != want {
+		if !alike(got, want) {
 			if !strings.Contains(got, "cancelled") || j.Finish().Outcome != journal.Cancelled {
 				t.Fatalf("seed %d: %s", seed, got)
 			}
@@ -236,7 +242,7 @@ func TestCancelledRunsReplayAndResume(t *testing.T) {
 		w, s = newWorld(seed, 0)
 		w.flaky = flaky
 		re := journal.Resume(j, journal.RunAgain(func(journal.Record) bool { return true }))
-		if got := w.run(t, t.Context(), s, runtime.WithEngine(re)); got != want {
+		if got := w.run(t, t.Context(), s, runtime.WithEngine(re)); !alike(got, want) {
 			t.Fatalf("seed %d: resumed %s, want %s", seed, got, want)
 		}
 	}
