@@ -48,6 +48,7 @@ func serve(ctx context.Context, log *slog.Logger, addr, dir string) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /expenses", s.start)
+	mux.HandleFunc("GET /expenses/{id}/questions", s.questions)
 	mux.HandleFunc("POST /expenses/{id}/answer", s.answer)
 	mux.Handle("GET /debug/vars", expvar.Handler())
 	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second}
@@ -97,6 +98,17 @@ func (s *service) start(w http.ResponseWriter, r *http.Request) {
 	id := rand.Text()
 	out, err := s.flow.Run(runtime.WithRunID(context.WithoutCancel(r.Context()), id), in) // a client that leaves stops nothing
 	s.reply(w, id, out, err)
+}
+
+// questions replies with what a run waits for.
+func (s *service) questions(w http.ResponseWriter, r *http.Request) {
+	open, err := s.folder.Questions(r.PathValue("id"))
+	if err != nil {
+		s.reply(w, r.PathValue("id"), expense.Output{}, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(open) // the client has gone
 }
 
 // answer takes the answer to a question of a run and goes on with it.

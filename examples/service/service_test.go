@@ -110,6 +110,20 @@ func (s *server) post(t *testing.T, path, body string, status int) (r reply) {
 	return r
 }
 
+func (s *server) get(t *testing.T, path string) string {
+	t.Helper()
+	resp, err := http.Get("http://" + s.addr + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %d, %v, %s", path, resp.StatusCode, err, text)
+	}
+	return string(text)
+}
+
 // The service is killed between question and answer, and by and by takes wrong, late and unknown answers. The payment is made
 // once.
 func TestKilledBetween(t *testing.T) {
@@ -124,6 +138,9 @@ func TestKilledBetween(t *testing.T) {
 	s.end(t, syscall.SIGKILL)
 
 	s = start(t, dir)
+	if open := s.get(t, "/expenses/"+asked.Run+"/questions"); !strings.HasPrefix(open, `[{"key":"decision","question":"Pay ada 120 euros for books?"`) {
+		t.Errorf("open questions: %s", open)
+	}
 	s.post(t, path, `{"question": "decision"`, http.StatusBadRequest)
 	s.post(t, path, `{"question": "decision", "answer": ""}`, http.StatusUnprocessableEntity)
 	s.post(t, path, `{"question": "finance", "answer": "approve"}`, http.StatusNotFound)
@@ -136,14 +153,11 @@ func TestKilledBetween(t *testing.T) {
 
 	asked = s.post(t, "/expenses", `{"employee": "bob", "purpose": "a boat", "euros": 90000}`, http.StatusAccepted)
 	s.post(t, "/expenses/"+asked.Run+"/answer", `{"question": "decision", "answer": "approve"}`, http.StatusPaymentRequired)
-	metrics, err := http.Get("http://" + s.addr + "/debug/vars")
-	if err != nil {
-		t.Fatal(err)
+	if vars := s.get(t, "/debug/vars"); !strings.Contains(vars, `"expense.pay@1": 2`) || !strings.Contains(vars, `"Payment Required": 1`) {
+		t.Errorf("%s", vars)
 	}
-	text, err := io.ReadAll(metrics.Body)
-	_ = metrics.Body.Close()
-	if err != nil || !strings.Contains(string(text), `"expense.pay@1": 2`) || !strings.Contains(string(text), `"Payment Required": 1`) {
-		t.Errorf("%v, %s", err, text)
+	if open := s.get(t, "/expenses/"+asked.Run+"/questions"); open != "[]\n" {
+		t.Errorf("open questions of a run that has ended: %s", open)
 	}
 	log := s.end(t, syscall.SIGTERM)
 	for _, want := range []string{`"msg":"call","run":"` + done.Run + `","workflow":"expense","key":"payment","node":"payment"`, `"tool":"expense.pay@1","attempt":1,"duration":`,
@@ -184,6 +198,10 @@ func TestGuides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	doubt, err := os.ReadFile("../../runtime/journal/runs/example_doubt_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, page := range []string{"embedding.md", "approvals.md"} {
 		text, err := os.ReadFile(filepath.Join("../../docs/guides", page))
 		if err != nil {
@@ -192,7 +210,7 @@ func TestGuides(t *testing.T) {
 		blocks := 0
 		for i, block := range strings.Split(string(text), "```") {
 			language, code, _ := strings.Cut(block, "\n")
-			source := map[string]string{"go": string(program), "yml": string(workflow)}[language]
+			source := map[string]string{"go": string(program) + string(doubt), "yml": string(workflow)}[language]
 			if i%2 == 0 || source == "" {
 				continue
 			}

@@ -59,9 +59,9 @@ func (f *Folder) Questions(id string) ([]runtime.Question, error) {
 	}
 	switch j.Finish().Outcome {
 	case journal.Succeeded, journal.Failed:
-		return nil, nil
+		return []runtime.Question{}, nil
 	}
-	var all []runtime.Question
+	all := []runtime.Question{}
 	for _, r := range j.Questions() {
 		q, err := questionOf(id, r)
 		if err != nil {
