@@ -482,7 +482,9 @@ func WithRunID(ctx context.Context, id string) context.Context {
 
 // WithLogger writes one record for each call that has ended, with run, workflow, key, node, tool, attempts, duration, and
 // tokens and cost where they are known; and records for the beginning and end of runs, for attempts that are repeated, for
-// questions and for warnings. Calls that failed are warnings, runs that failed errors; the stack of a panic, and the
+// questions and for warnings. Calls that failed are warnings, runs that failed errors; what a resumed run is answered from its
+// journal has `replayed` and the level debug, so that no call and no cost is counted twice. A call that ends because its run
+// stops to wait for people has no record: it goes on when the run does; the stack of a panic, and the
 // trace of a Python or JavaScript error, stand in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
 func WithLogger(l *slog.Logger) Option {
 	return core.WithLogger(l)

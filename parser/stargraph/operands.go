@@ -248,7 +248,7 @@ func (p *parser) set(f *field, at source.Span, v *ir.Expr, typ *schema.Type) *ir
 	s := &ir.Set{Field: ir.Ident{Name: f.id.Name, Span: at}, Value: v}
 	if f.typ.Kind == schema.String && typ.Kind != schema.String && typ.Kind != schema.Enum && !schema.Assignable(typ, f.typ) {
 		w := newWriter(at)
-		w.value(v.Node, v.Text.Value, "python")
+		w.value(v.Node, v.Text.Value, expr.PyText)
 		s.Value = w.template()
 	}
 	return s

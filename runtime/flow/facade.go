@@ -68,9 +68,12 @@ type (
 	//		Edges       []Edge
 	//		Secrets     []string // names of the secrets the workflow declares
 	//		Providers   []string // of models, which options give New
+	//		ShortKeys   bool     // a secret may be too short to be found in texts and taken out
 	//		// SecretOwners are the owners of secrets that not every owner may have.
 	//		SecretOwners map[string][]runtime.Owner
 	//		Policy       *runtime.Policy // what a run may do; nil: anything
+	//		// Proxied: requests go through the proxy of the environment, see EnvironmentProxy.
+	//		Proxied bool
 	//		// Needs are the sandbox tiers that tools run in. Where one is missing, New fails before anything has run; engines that run no
 	//		// tools, such as a replay, need none.
 	//		Needs    []Need

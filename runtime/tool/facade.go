@@ -55,6 +55,11 @@ const (
 	DefaultTimeout = core.DefaultTimeout
 )
 
+// DefaultMaxOutput bounds the output's JSON of tools without MaxOutput: 2 MiB (Agent Tools 5.4).
+const (
+	DefaultMaxOutput = core.DefaultMaxOutput
+)
+
 // Context returns the invocation of the tool that runs under ctx.
 func Context(ctx context.Context) Invocation {
 	return core.ToolContext(ctx)
