@@ -53,7 +53,7 @@ func TestGVisorCommand(t *testing.T) {
 		return flow.Call(r, &n, exectool.Text("sh@1", flow.Reads, func(struct{}) exectool.Command { return exectool.Command{Shell: script} }, sandbox.GVisor()), struct{}{})
 	}
 	_, err = sh(time.Minute, "yes")
-	wantError(t, err, value.PolicyDenied, "wrote more than the 2097152 bytes")
+	wantError(t, err, value.PolicyDenied, "wrote more than the 67108864 bytes")
 	_, err = sh(300*time.Millisecond, "trap '' TERM; (while :; do :; done) & sleep 100")
 	wantError(t, err, value.Timeout, "")
 	_, err = sh(time.Minute, "echo why >&2; exit 3")

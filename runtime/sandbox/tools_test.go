@@ -90,7 +90,7 @@ func TestCommandIsBounded(t *testing.T) {
 	}
 	begin := time.Now()
 	_, err := run(time.Minute, "cat /dev/zero | head -c 1000000000; yes")
-	wantError(t, err, value.PolicyDenied, "wrote more than the 2097152 bytes")
+	wantError(t, err, value.PolicyDenied, "wrote more than the 67108864 bytes")
 	_, err = run(300*time.Millisecond, "trap '' TERM; (while :; do :; done) & sleep 100")
 	wantError(t, err, value.Timeout, "")
 	if took := time.Since(begin); took > 60*time.Second {
