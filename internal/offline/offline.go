@@ -90,15 +90,54 @@ func Env(t testing.TB) map[string]string {
 // repository.
 func Module(t testing.TB, path string) (mod, sum []byte) {
 	t.Helper()
-	if err := download(); err != nil {
-		t.Fatal(err)
-	}
-	mod, sum, err := module(path)
+	u, err := union()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mod, sum
+	f, err := modfile.Parse("go.mod", u.mod, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.AddModuleStmt(path); err != nil {
+		t.Fatal(err)
+	}
+	if mod, err = f.Format(); err != nil {
+		t.Fatal(err)
+	}
+	return mod, u.sum
 }
+
+// union is the module that requires what all modules of the repository require, once per process. Together they can select a version
+// that none of them selects alone: one names the newest only through a module that another one lacks. So the go command settles
+// the versions, and fetches those.
+var union = sync.OnceValues(func() (u struct{ mod, sum []byte }, err error) {
+	if err := download(); err != nil {
+		return u, err
+	}
+	dir, err := os.MkdirTemp("", "union")
+	if err != nil {
+		return u, err
+	}
+	defer os.RemoveAll(dir)
+	if u.mod, u.sum, err = module("example.com/union"); err != nil {
+		return u, err
+	}
+	mod, sum := filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")
+	if err := errors.Join(os.WriteFile(mod, u.mod, 0o666), os.WriteFile(sum, u.sum, 0o666)); err != nil {
+		return u, err
+	}
+	cmd := exec.Command("go", "mod", "download")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "PWD="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return u, fmt.Errorf("go mod download of all modules together: %w\n%s", err, out)
+	}
+	if u.mod, err = os.ReadFile(mod); err != nil {
+		return u, err
+	}
+	u.sum, err = os.ReadFile(sum)
+	return u, err
+})
 
 func module(path string) (mod, sum []byte, err error) {
 	dirs, err := workspace()
