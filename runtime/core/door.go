@@ -116,7 +116,7 @@ func (o *op[In, Out]) Cost() usage.Spend { return o.tool.most(&o.in) }
 // EncodeIn is what is written of the input: without secrets, should there be one in it all the same.
 func (o *op[In, Out]) EncodeIn(b []byte) ([]byte, error) {
 	out, err := value.AppendCanonical(b, &o.in)
-	if r := o.run.state.rt.redactor.Load(); r != nil && err == nil && r.Found(string(out[len(b):])) {
+	if r := o.run.state.rt.redactor.Load(); r != nil && err == nil && r.FoundBytes(out[len(b):]) {
 		return value.Canonicalize(b, r.JSON(out[len(b):]))
 	}
 	return out, err

@@ -40,17 +40,18 @@ type search struct {
 	piece  int // the same, where it is more than perhaps
 }
 
-// newSearch returns a search of s, which must be closed.
-func newSearch(r *Redactor, s string) search {
+// newSearch returns a search of s, which must be closed. Of an entire text it does not matter what its end cuts off.
+func newSearch(r *Redactor, s string, entire bool) search {
 	x := search{r: r, s: s, work: works.Get().(*work), text: -1, escape: -1, open: len(s), piece: len(s)}
 	x.work.begin()
 	x.work.steps = 0
+	escaped := strings.ContainsAny(s, `\%&`)
 	for i := range x.lanes { // what looks like an escape may be digits
 		x.lanes[i].lane, x.lanes[i].raw, x.lanes[i].short = base64Lane, i >= 2, len(s)
 		if i&1 == 1 {
 			x.lanes[i].lane = hexLane
 		}
-		if i < 2 && !strings.ContainsAny(s, `\%&`) {
+		if i < 2 && !escaped || entire && len(s)*int(x.lanes[i].lane.bits) < 8*r.least { // too short for the digits of a form
 			x.lanes[i].i = len(s)
 		}
 	}
@@ -124,7 +125,7 @@ func (x *search) nextText(i int) int {
 		if stop := min(x.escape, len(s)) - 7; i < stop { // eight bytes without an escape from here
 			w := uint64(window(s, i)) | uint64(window(s, i+4))<<32
 			for {
-				if a := uint32(w); r.first.has(a) && (r.short.has(a) || r.second.has(a^uint32(w>>32)*mix)) {
+				if a := uint32(w); r.first.has(a) && (r.brief.has(a) || r.second.has(a^uint32(w>>32)*mix)) {
 					return i
 				}
 				if i++; i == stop {
@@ -215,7 +216,7 @@ func (x *reader) headAt(p, from int) int {
 
 // tail is how long the beginning of a secret is that s ends with.
 func (r *Redactor) tail(s string) int {
-	x := newSearch(r, s)
+	x := newSearch(r, s, false)
 	defer x.close()
 	for begin := 0; begin >= 0; {
 		begin, _ = x.next()

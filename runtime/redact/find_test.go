@@ -128,7 +128,7 @@ func TestRedactingWriterInPieces(t *testing.T) {
 
 // stepsPerByte is how much is read in s for each byte of it.
 func (r *Redactor) stepsPerByte(s string) float64 {
-	x := newSearch(r, s)
+	x := newSearch(r, s, false)
 	defer x.close()
 	for begin := 0; begin >= 0; {
 		begin, _ = x.next()

@@ -77,7 +77,7 @@ func (r *Redactor) add(form string, i int32) {
 	}
 	r.first.set(w)
 	if len(form) < 8 {
-		r.short.set(w)
+		r.brief.set(w)
 	} else {
 		r.second.set(w ^ window(form, 4)*mix)
 	}

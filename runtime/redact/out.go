@@ -39,7 +39,7 @@ func (r *Redactor) foundAt(v reflect.Value) bool {
 		return false
 	case t.Kind() != reflect.Pointer && value.Opaque(t):
 		b, err := json.Marshal(v.Interface())
-		return err != nil || r.Found(string(b))
+		return err != nil || r.FoundBytes(b)
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -60,7 +60,7 @@ func (r *Redactor) foundAt(v reflect.Value) bool {
 		}
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice {
-			return r.Found(string(v.Bytes()))
+			return r.FoundBytes(v.Bytes())
 		}
 		for i := range v.Len() {
 			if r.foundAt(v.Index(i)) {

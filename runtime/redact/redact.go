@@ -19,7 +19,7 @@ const MinSecret = 4
 // Its time is linear in the text. It is read-only and safe for concurrent use; a nil Redactor knows no secrets.
 type Redactor struct {
 	first   filter             // the first four bytes of forms
-	short   filter             // those of forms with fewer than eight
+	brief   filter             // those of forms with fewer than eight
 	second  filter             // the first eight bytes of the others
 	leads   [MinSecret]byteSet // which bytes forms begin with
 	escapes byteSet            // bytes that may begin something else than themselves
@@ -28,7 +28,7 @@ type Redactor struct {
 	values  map[string]bool
 	plus    bool // a form has a space, which "+" may stand for, among its first bytes
 	numeric bool // one of them reads as a number
-	least   int  // the length of the shortest form
+	least   int  // the length of the shortest form: an escape has at least the bytes that it stands for, so no shorter text has one
 }
 
 // NewRedactor makes a Redactor for the given secrets. Those with fewer than MinSecret bytes are ignored.
@@ -57,12 +57,18 @@ func New(secrets ...string) *Redactor {
 	return r
 }
 
+// short reports whether a text of n bytes is too short for any form.
+func (r *Redactor) short(n int) bool { return r == nil || len(r.forms) == 0 || n < r.least }
+
+// FoundBytes is Found for bytes, which it copies only when they are long enough for a secret.
+func (r *Redactor) FoundBytes(b []byte) bool { return !r.short(len(b)) && r.Found(string(b)) }
+
 // Found reports whether there is a secret in s.
 func (r *Redactor) Found(s string) bool {
-	if r == nil || len(r.forms) == 0 {
+	if r.short(len(s)) {
 		return false
 	}
-	x := newSearch(r, s)
+	x := newSearch(r, s, true)
 	defer x.close()
 	begin, _ := x.next()
 	return begin >= 0
@@ -70,10 +76,10 @@ func (r *Redactor) Found(s string) bool {
 
 // Text returns s without secrets. Secrets that overlap are one.
 func (r *Redactor) Text(s string) string {
-	if r == nil || len(r.forms) == 0 {
+	if r.short(len(s)) {
 		return s
 	}
-	x := newSearch(r, s)
+	x := newSearch(r, s, true)
 	defer x.close()
 	begin, end := x.next()
 	if begin < 0 {
@@ -197,7 +203,7 @@ func (r *Redactor) value(v value.Value, text func(string) string) value.Value {
 
 // JSON returns JSON text without secrets, as JSON. What is no JSON is treated as text.
 func (r *Redactor) JSON(b []byte) []byte {
-	if r == nil || !r.Found(string(b)) {
+	if !r.FoundBytes(b) {
 		return b
 	}
 	v, err := value.Parse(b)

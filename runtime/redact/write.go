@@ -54,7 +54,7 @@ func (x *redactingWriter) flush(all bool) error {
 
 // until is s without secrets up to from, where something begins of which the end has not come, perhaps.
 func (r *Redactor) until(s string, all bool) (out []byte, from int) {
-	search := newSearch(r, s)
+	search := newSearch(r, s, false)
 	defer search.close()
 	for {
 		begin, end := search.next()
