@@ -21,7 +21,8 @@ type call struct {
 	tool  *Tool // nil: there is no such tool
 	node  *flow.Node
 	visit int32
-	args  value.Args
+	given value.Value
+	args  value.Args // of given
 	env   Envelope
 	done  bool // env is there
 }
@@ -94,7 +95,7 @@ func (w *work) admit(t *flow.Run, c *call) *value.ToolError {
 	if te, ok := err.(*value.ToolError); ok {
 		return value.Invalid("the arguments are no JSON object: %s", te.Message)
 	}
-	c.args = value.ValueArgs(v)
+	c.given, c.args = v, value.ValueArgs(v)
 	return nil
 }
 
@@ -145,7 +146,7 @@ func (c *call) receive(x *engine.Receipt) {
 	in, err := x.Op.EncodeIn(nil)
 	if err == nil {
 		e.CallID = engine.CallID(h.Tool, in, h.Key())
-		e.Input, err = value.Parse(in)
+		e.Input, err = c.input(in)
 	}
 	if x.Err == nil && err == nil {
 		if e.raw, err = x.Op.EncodeOut(nil); err == nil {
@@ -160,6 +161,14 @@ func (c *call) receive(x *engine.Receipt) {
 		e.CallID = engine.CallID(h.Tool, nil, h.Key())
 	}
 	c.done = true
+}
+
+// input is the value of a call's input, which is what the model wrote where that is canonical already.
+func (c *call) input(in []byte) (value.Value, error) {
+	if string(in) == c.asked.Args {
+		return c.given, nil
+	}
+	return value.Parse(in)
 }
 
 // refuse is what becomes of a call that is not made.

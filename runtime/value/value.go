@@ -111,6 +111,14 @@ func newMap(n int) *valueTree {
 	switch {
 	case n == 0:
 		return emptyMap
+	case n <= tinyMap/2:
+		t := &struct {
+			valueTree
+			keys  [tinyMap / 2]string
+			items [tinyMap / 2]Value
+		}{}
+		t.valueTree.keys, t.valueTree.items = t.keys[:0], t.items[:0]
+		return &t.valueTree
 	case n <= tinyMap:
 		t := &struct {
 			valueTree
@@ -355,12 +363,24 @@ func (s *scanner) value() (Value, *ToolError) {
 }
 
 func (s *scanner) mapValue() (Value, *ToolError) {
+	var keys [tinyMap]string // on the stack until it is known how many there are
+	var items [tinyMap]Value
+	few := 0
 	t := emptyMap
 	err := s.object(func(text []byte) *ToolError {
-		if n := len(t.keys); n == 0 || n == tinyMap { // moved, so that the small one is not kept
-			old := t
-			t = newMap(max(2*n, tinyMap))
-			t.keys, t.items = append(t.keys, old.keys...), append(t.items, old.items...)
+		if t == emptyMap && few < tinyMap {
+			key := string(text)
+			if slices.Contains(keys[:few], key) {
+				return s.duplicate(key)
+			}
+			v, err := s.value()
+			keys[few], items[few] = key, v
+			few++
+			return err
+		}
+		if t == emptyMap {
+			t = newMap(2 * tinyMap)
+			t.keys, t.items = append(t.keys, keys[:]...), append(t.items, items[:]...)
 		}
 		key := string(text)
 		if t.place == nil && len(t.keys) == smallMap { // most maps are small: looking at all keys is cheaper than a table
@@ -379,6 +399,10 @@ func (s *scanner) mapValue() (Value, *ToolError) {
 		t.keys, t.items = append(t.keys, key), append(t.items, v)
 		return err
 	})
+	if t == emptyMap && few > 0 {
+		t = newMap(few)
+		t.keys, t.items = append(t.keys, keys[:few]...), append(t.items, items[:few]...)
+	}
 	return Value{kind: MapKind, tree: t}, err
 }
 
