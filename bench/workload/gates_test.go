@@ -170,14 +170,14 @@ func TestAgentIsLinear(t *testing.T) {
 				return err
 			}
 			return agentRun(t.Context(), w, turns)
-		}, 1.5, 218},
+		}, 1.5, 213},
 		{"recorded", func(turns int) error {
 			w, err := loop.New(secrets, runtime.WithEngine(journal.NewRecorder()))
 			if err != nil {
 				return err
 			}
 			return agentRun(t.Context(), w, turns)
-		}, 1.5, 218},
+		}, 1.5, 213},
 		{"by hand", func(turns int) error {
 			_, _, err := hand.run(t.Context(), task(turns))
 			return err

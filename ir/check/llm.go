@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -326,8 +325,6 @@ func (c *checker) checkModel(m *ir.Model) {
 	if m.BaseURL.Name != "" {
 		if why, help := wrongAddress(m.BaseURL.Name); why != "" {
 			bad(m.BaseURL.Span, "`base_url` "+why, strings.Replace(strings.Replace(help, "mcp.example.com/mcp", "api.example.com/v1", 1), "use `auth`", "name it in `key`", 1))
-		} else if u, err := url.Parse(m.BaseURL.Name); err == nil && u.RawQuery != "" {
-			bad(m.BaseURL.Span, "`base_url` has a query, which is not sent", "remove it")
 		}
 	}
 }

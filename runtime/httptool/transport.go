@@ -29,6 +29,9 @@ func transportFor(p *policy) *http.Transport {
 	return t
 }
 
+// WriteBuffer is how many bytes of a request are written at once: those of most conversations with a model.
+const WriteBuffer = 16 << 10
+
 // newTransport is tuned for many calls to few hosts. resolver and roots are for tests.
 func newTransport(p *policy, resolver *net.Resolver, roots *tls.Config) *http.Transport {
 	if roots == nil {
@@ -44,6 +47,7 @@ func newTransport(p *policy, resolver *net.Resolver, roots *tls.Config) *http.Tr
 		IdleConnTimeout:        idle,
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: MaxHeader,
+		WriteBufferSize:        WriteBuffer,
 		DisableCompression:     true, // asked for and undone here, where both sizes are counted
 		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: 1 << 20, SendPingTimeout: 30 * time.Second},
 	}

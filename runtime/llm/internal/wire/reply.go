@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -106,6 +107,9 @@ type Body struct {
 type appender struct{ *Body }
 
 func (a appender) Write(p []byte) (int, error) {
+	if n := len(a.bytes); cap(a.bytes)-n < len(p) { // twice as much, where append would take a quarter more
+		a.bytes = slices.Grow(a.bytes, max(len(p), n, 1<<10))
+	}
 	a.bytes = append(a.bytes, p...)
 	return len(p), nil
 }

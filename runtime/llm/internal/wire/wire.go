@@ -5,9 +5,12 @@ package wire
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -27,47 +30,44 @@ const (
 // A Service is one address that somebody has declared: connections go there and, beyond public addresses, nowhere else.
 // It is safe for concurrent use.
 type Service struct {
-	Base   string // without a slash at its end
+	Base   string   // without a slash at its end
+	url    *url.URL // of Base, nil if that is none
 	client *httptool.Client
-	http   *http.Client
 }
 
 // Open makes a Service of a base URL.
 func Open(base string) *Service {
-	base = strings.TrimRight(base, "/")
+	s := &Service{Base: strings.TrimRight(base, "/")}
 	var allow []httptool.Option
-	if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
+	if u, err := url.Parse(s.Base); err == nil && u.Hostname() != "" {
+		u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/") // before a query there may be one
+		s.url = u
 		allow = append(allow, httptool.Allow(u.Hostname()))
 	}
-	s := &Service{Base: base, client: httptool.NewClient(allow...)}
-	s.http = s.Client(s.client)
+	s.client = httptool.NewClient(allow...)
 	return s
 }
 
-// Client returns what the service's own library can use: it follows no redirects, because a service that moved is a
-// service that nobody has declared.
-func (s *Service) Client(rt http.RoundTripper) *http.Client {
-	return &http.Client{Transport: rt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-}
-
 // Post sends JSON, given in parts that nobody changes any more, with header, which is Post's from now on, and returns a 2xx response, whose body the caller closes.
+// The path is put behind that of the base URL, whose query stays. Redirects are not followed: a service that moved is a service that
+// nobody has declared.
 // An error that the provider cannot have billed is marked as tool.Unspent.
 func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, nil)
-	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
+	if s.url == nil || s.url.Scheme != "http" && s.url.Scheme != "https" {
 		return nil, tool.Unspent(value.Invalid("the model's address is no http or https URL: look at its base_url, or at the environment variable that names another"))
 	}
-	for _, p := range parts {
-		req.ContentLength += int64(len(p))
-	}
-	u := &upload{parts: parts}
-	req.GetBody = u.open
-	req.Body, _ = u.open() // never fails
+	ctx, sent := watch(ctx)
+	req := (&http.Request{Method: http.MethodPost, URL: s.at(path), Header: header, Host: s.url.Host,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 	header.Set("Content-Type", "application/json")
-	req.Header = header
-	resp, err := s.http.Do(req)
+	if u := s.url.User; u != nil && header.Get("Authorization") == "" {
+		password, _ := u.Password()
+		req.SetBasicAuth(u.Username(), password)
+	}
+	upload(req, parts)
+	resp, err := s.client.RoundTrip(req)
 	if err != nil {
-		if err = s.client.Failed(req, err); !u.begun.Load() {
+		if err = s.client.Failed(req, err); sent.not(err) {
 			err = tool.Unspent(err)
 		}
 		return nil, err
@@ -77,6 +77,21 @@ func (s *Service) Post(ctx context.Context, path string, header http.Header, par
 	}
 	defer func() { _ = resp.Body.Close() }()
 	return nil, refused(resp.StatusCode, s.client.Refused(req, resp))
+}
+
+// at is the address of a path below the base, which may have a query of its own.
+func (s *Service) at(path string) *url.URL {
+	u := *s.url
+	path, query, _ := strings.Cut(path, "?")
+	if decoded, err := url.PathUnescape(path); err == nil && (decoded != path || u.RawPath != "") {
+		u.RawPath, path = u.EscapedPath()+path, decoded
+	}
+	u.User, u.Path = nil, u.Path+path
+	if u.RawQuery != "" && query != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += query
+	return &u
 }
 
 // refused marks what a provider says it has not done: providers bill answers and no failures. But a gateway that gave up
@@ -118,23 +133,53 @@ func IsEvents(resp *http.Response) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "text/event-stream")
 }
 
-// upload is the body of a request. Transports begin to read it when they have written the headers.
-type upload struct {
-	parts [][]byte
-	begun atomic.Bool
+// A sending knows whether a transport has begun to write a request.
+type sending struct {
+	hooks         httptrace.ClientTrace
+	looked, wrote atomic.Bool
 }
 
-func (u *upload) open() (io.ReadCloser, error) { return &joined{upload: u}, nil }
+func watch(ctx context.Context) (context.Context, *sending) {
+	s := &sending{}
+	s.hooks.GetConn = func(string) { s.looked.Store(true) }
+	s.hooks.WroteHeaders = func() { s.wrote.Store(true) }
+	return httptrace.WithClientTrace(ctx, &s.hooks), s
+}
+
+// not reports whether a request that failed with err was surely not sent: its transport looked for a connection and wrote
+// nothing to one, or its address was refused. A transport of the program's own need not report what it does.
+func (s *sending) not(err error) bool {
+	var te *value.ToolError
+	return s.looked.Load() && !s.wrote.Load() || errors.As(err, &te) && te.Code == value.PolicyDenied
+}
+
+// inOne is the size of bodies that are put into one piece: transports write those that are in memory together with the headers,
+// in one write if there is room for both.
+const inOne = httptool.WriteBuffer - 1<<10
+
+// upload makes parts the body of a request.
+func upload(req *http.Request, parts [][]byte) {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	req.ContentLength = int64(n)
+	req.GetBody = func() (io.ReadCloser, error) { return &joined{parts: parts}, nil }
+	if n <= inOne {
+		whole := slices.Concat(parts...)
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
+	}
+	req.Body, _ = req.GetBody() // never fails
+}
 
 // joined reads parts one after the other. Unlike io.MultiReader it needs no buffer to be written anywhere.
 type joined struct {
-	*upload
-	part int
-	at   int // in that part
+	parts [][]byte
+	part  int
+	at    int // in that part
 }
 
 func (j *joined) Read(b []byte) (n int, err error) {
-	j.begun.Store(true)
 	for j.part < len(j.parts) {
 		k := copy(b[n:], j.parts[j.part][j.at:])
 		n += k
@@ -151,7 +196,6 @@ func (j *joined) Read(b []byte) (n int, err error) {
 
 // WriteTo implements io.WriterTo.
 func (j *joined) WriteTo(w io.Writer) (n int64, err error) {
-	j.begun.Store(true)
 	for j.part < len(j.parts) {
 		k, err := w.Write(j.parts[j.part][j.at:])
 		n += int64(k)
