@@ -41,7 +41,7 @@ type (
 	//		Cached      bool          // answered from a cache
 	//		Done, Total int           // progress
 	//		Message     string        // warning, question
-	//		Text        string        // output
+	//		Text        string        // output, log
 	//		Usage       *usage.Usage  // node_end of a call that says what it took; nil otherwise
 	//		Cost        usage.USD     // node_end of a call of a tool that says what it costs
 	//	}
@@ -338,6 +338,7 @@ const (
 	Retrying  EventKind = core.Retrying // an attempt failed, another follows after Wait
 	Progress  EventKind = core.Progress // Done of Total items of a map have ended
 	Output    EventKind = core.Output   // Text is the next piece of what a running call says
+	Logged    EventKind = core.Logged   // Text is what the program of a call has printed besides its result, in whole lines
 	Asking    EventKind = core.Asking   // Message is what a person is asked; the node goes on with the answer
 	Warning   EventKind = core.Warning  // Message says what; the run goes on
 )
@@ -484,7 +485,8 @@ func WithRunID(ctx context.Context, id string) context.Context {
 // tokens and cost where they are known; and records for the beginning and end of runs, for attempts that are repeated, for
 // questions and for warnings. Calls that failed are warnings, runs that failed errors; what a resumed run is answered from its
 // journal has `replayed` and the level debug, so that no call and no cost is counted twice. A call that ends because its run
-// stops to wait for people has no record: it goes on when the run does; the stack of a panic, and the
+// stops to wait for people has no record: it goes on when the run does. Each line that a program of a command, Python or
+// JavaScript tool prints besides its result is a record "log" of the level debug, with the line in `text`. The stack of a panic, and the
 // trace of a Python or JavaScript error, stand in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
 func WithLogger(l *slog.Logger) Option {
 	return core.WithLogger(l)

@@ -178,7 +178,7 @@ func TestDisplayWaitsForAnswers(t *testing.T) {
 	c.size = func() (int, int, bool) { return 60, 20, true }
 	ticks := make(chan time.Time)
 	c.ticks = func() (<-chan time.Time, func()) { return ticks, func() {} }
-	l := newLive(&c.system)
+	l := newLive(&c.system, logView{})
 	l.Observe(runtime.Event{Kind: runtime.NodeStart, Key: "ask", Node: askNode, Tool: engine.HumanTool})
 	l.draw(false)
 	l.pause()

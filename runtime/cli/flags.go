@@ -20,6 +20,7 @@ type runFlags struct {
 	inputJSON  string   // file or "-"
 	jsonEvents bool
 	quiet      bool
+	logs       bool     // what programs print is shown
 	answers    string   // file with answers to questions, or "-"
 	raw        string   // output field to print instead of the whole result
 	blobs      string   // where outputs go that are too large
@@ -64,6 +65,7 @@ func parseRunFlags(args []string) (*runFlags, error) {
 func (f *runFlags) shared(set *flag.FlagSet) {
 	set.BoolVar(&f.jsonEvents, "json-events", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
+	set.BoolVar(&f.logs, "logs", false, "")
 	set.StringVar(&f.raw, "raw", "", "")
 	set.StringVar(&f.blobs, "blobs", "", "")
 	set.StringVar(&f.cache, "cache", "", "")
@@ -140,7 +142,7 @@ func flagMistake(set []string, err error) mistake {
 }
 
 var (
-	sharedFlagNames = []string{"answers", "blobs", "cache", "json-events", "proxy", "quiet", "raw", "root", "runs", "timeout", "unattended", "usage", "help"}
+	sharedFlagNames = []string{"answers", "blobs", "cache", "json-events", "logs", "proxy", "quiet", "raw", "root", "runs", "timeout", "unattended", "usage", "help"}
 	keepFlagNames   = []string{"keep", "no-overlap"}
 	runFlagNames    = slices.Concat([]string{"input", "input-json", "no-journal", "sync", "tenant", "version"}, keepFlagNames, sharedFlagNames)
 )
@@ -168,6 +170,8 @@ const flagHelp = `Flags of run:
   --proxy environment   make requests through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name
   --timeout TIME        how long the run may work, as in 10m: all its parts together, waiting for people does not count
   --json-events         write progress to standard error as JSON Lines
+  --logs                show what commands, Python and JavaScript tools print besides their results, line by line with the
+                        call; replay shows what was recorded
   --quiet               show no progress
   --runs DIR            record the run in this folder; FLOWGEN_RUNS is the default, then .flowgen/runs
   --sync MODE           off, buffered or effect: what is forced to the disk (effect: every write, before it is made)

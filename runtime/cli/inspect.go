@@ -26,11 +26,12 @@ Flags:
   --failed         only calls that failed
   --slow           the 20 calls that took longest
   --node NAME      only calls of a node: its path, or the end of it
+  --logs           what the programs of the calls printed besides their results
   --format FORMAT  text or json
   --runs DIR       the folder of the runs
 `
 
-var inspectFlagNames = []string{"all", "failed", "format", "help", "node", "runs", "slow"}
+var inspectFlagNames = []string{"all", "failed", "format", "help", "logs", "node", "runs", "slow"}
 
 // Inspect answers `flowgen inspect`: it shows recorded runs of any workflow, as compiled programs do of their own. It
 // returns the exit code.
@@ -51,6 +52,7 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 	set.BoolVar(&which.failed, "failed", false, "")
 	set.BoolVar(&which.slow, "slow", false, "")
 	set.StringVar(&which.node, "node", "", "")
+	set.BoolVar(&which.logs, "logs", false, "")
 	rest, err := parseFlags(set, args)
 	switch {
 	case isHelp(err):
@@ -59,7 +61,7 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 		s.complain(flagMistake(inspectFlagNames, err))
 		return ExitUsage
 	case !which.grouped() && len(rest) != 1:
-		s.complain(mistake{"--all, --failed, --slow and --node choose among the calls of a run", "write inspect RUN with them"})
+		s.complain(mistake{"--all, --failed, --slow, --node and --logs choose among the calls of a run", "write inspect RUN with them"})
 		return ExitUsage
 	case len(rest) > 2:
 		s.complain(mistake{"unexpected argument " + rest[2], "write inspect RUN or inspect RUN CALL"})
@@ -174,7 +176,13 @@ func (in *inspector) run(i *inspection) int {
 		return ExitUsage
 	}
 	i.Calls = shown
-	return in.show(i, func(t *sheet) { t.inspection(i) })
+	return in.show(i, func(t *sheet) {
+		if t.filter.logs {
+			t.logs(i.Calls)
+		} else {
+			t.inspection(i)
+		}
+	})
 }
 
 // call shows what name stands for in a run: one call whole, or those of a node.

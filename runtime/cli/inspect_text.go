@@ -216,6 +216,7 @@ func (t *sheet) record(j *journal.Journal, r journal.Record, c *inspectedCall) {
 	}
 	t.lines("trace", trace)
 	t.lines("stack", r.Stack)
+	t.lines("logs", r.Logs)
 	if len(r.Attachments) > 0 {
 		t.value("attachments", r.Attachments)
 	}

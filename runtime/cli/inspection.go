@@ -128,6 +128,7 @@ type inspectedCall struct {
 	CostUSD     usage.USD         `json:"cost_usd"`
 	Error       *value.ToolError  `json:"error,omitempty"`
 	Stack       string            `json:"stack,omitempty"`     // of a tool that panicked
+	Logs        string            `json:"logs,omitempty"`      // what its program printed besides the result
 	Cancelled   string            `json:"cancelled,omitempty"` // by whom: scope or run
 	Node        string            `json:"node,omitempty"`      // hash of its node, when the workflow has changed since
 	Again       bool              `json:"again,omitempty"`     // the resumed run has made it again: it does not count
@@ -179,7 +180,7 @@ func againFirst(a, b *inspectedCall) int {
 func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall {
 	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, State: callDone, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
 		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Attachments: r.Attachments, Abandoned: r.Abandoned, Denied: r.Denied, Sandbox: r.Sandbox,
-		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Cancelled: r.Cancelled, Node: r.Node}
+		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Logs: r.Logs, Cancelled: r.Cancelled, Node: r.Node}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
 	switch {
 	case j.Waits(r):

@@ -14,8 +14,9 @@ const beatEvery = 30 * time.Second
 
 // lines writes one line when a node has ended, for logs and pipes, and one every beatEvery about those that run.
 type lines struct {
-	w   io.Writer
-	now func() time.Time
+	w    io.Writer
+	now  func() time.Time
+	logs logView
 
 	mu      sync.Mutex
 	held    *strings.Builder // lines that wait for the end of a question; nil: none is open
@@ -31,8 +32,8 @@ type active struct {
 	begin time.Time
 }
 
-func newLines(s *system) *lines {
-	l := &lines{w: s.stderr, now: s.now, stop: make(chan struct{}), ended: make(chan struct{})}
+func newLines(s *system, logs logView) *lines {
+	l := &lines{w: s.stderr, now: s.now, logs: logs, stop: make(chan struct{}), ended: make(chan struct{})}
 	beats, stopBeats := s.beats()
 	go func() {
 		defer close(l.ended)
@@ -78,6 +79,9 @@ func (l *lines) Observe(e runtime.Event) {
 			}
 		}
 	}
+	for _, line := range l.logs.lines(&e) {
+		l.put(line + "\n")
+	}
 	l.write(l.record(e))
 }
 
@@ -91,14 +95,19 @@ func (l *lines) write(list []entry) {
 		}
 		b.WriteString(line + "\n")
 	}
+	l.put(b.String())
+}
+
+// put writes text, or keeps it for the end of a question; l.mu is held.
+func (l *lines) put(text string) {
 	switch {
-	case b.Len() == 0:
+	case text == "":
 		return
 	case l.held != nil:
-		l.held.WriteString(b.String())
+		l.held.WriteString(text)
 		return
 	}
-	_, _ = io.WriteString(l.w, b.String()) // progress is no reason to fail
+	_, _ = io.WriteString(l.w, text) // progress is no reason to fail
 }
 
 // maxBeat is how many nodes a line about what is running names.

@@ -24,6 +24,7 @@ const (
 type live struct {
 	s     *system
 	style style
+	logs  logView
 	stop  chan struct{}
 	ended chan struct{}
 
@@ -32,6 +33,8 @@ type live struct {
 	running map[string]*list.Element // of *row, by key
 	rows    *list.List               // in order of start
 	fresh   []line                   // ended since the last frame
+	printed []string                 // by programs since the last frame
+	size    int                      // of printed, in bytes
 
 	drawing sync.Mutex // held by who writes to the terminal
 	held    bool       // a question has the terminal
@@ -63,10 +66,11 @@ func (r *row) say(text string) {
 	r.said = text
 }
 
-func newLive(s *system) *live {
+func newLive(s *system, logs logView) *live {
 	l := &live{
 		s:       s,
 		style:   newStyle(s.env),
+		logs:    logs,
 		stop:    make(chan struct{}),
 		ended:   make(chan struct{}),
 		running: map[string]*list.Element{},
@@ -129,7 +133,23 @@ func (l *live) Observe(e runtime.Event) {
 	if at, ok := l.running[e.Key]; ok && e.Kind == runtime.Output {
 		at.Value.(*row).say(e.Text)
 	}
+	l.print(l.logs.lines(&e))
 	l.add(l.ledger.record(e))
+}
+
+// maxPrinted is how much of what programs print waits for the next frame, in bytes.
+const maxPrinted = 4 << 20
+
+// print takes in lines of programs; l.mu is held.
+func (l *live) print(lines []string) {
+	for _, line := range lines {
+		if before := l.size; before <= maxPrinted {
+			if l.size += len(line); l.size > maxPrinted {
+				line = "[more than can be shown]"
+			}
+			l.printed = append(l.printed, line)
+		}
+	}
 }
 
 // draw writes one frame: it goes back over the moving lines, erases them, and
@@ -163,12 +183,15 @@ func (l *live) frame(last bool) {
 	if !ok || wide <= 0 || high <= 0 {
 		wide, high = 80, 24
 	}
-	fresh, moving := l.take(last, high)
-	if len(fresh) == 0 && len(moving) == 0 && len(l.drawn) == 0 {
+	printed, fresh, moving := l.take(last, high)
+	if len(printed) == 0 && len(fresh) == 0 && len(moving) == 0 && len(l.drawn) == 0 {
 		return
 	}
 	var b strings.Builder
 	b.WriteString(back(l.drawn, wide))
+	for _, one := range printed {
+		b.WriteString(one + "\n")
+	}
 	for _, one := range fresh {
 		b.WriteString(one.fit(wide-1, l.style) + "\n")
 	}
@@ -183,14 +206,15 @@ func (l *live) frame(last bool) {
 }
 
 // take returns what the next frame holds.
-func (l *live) take(last bool, high int) (fresh, moving []line) {
+func (l *live) take(last bool, high int) (printed []string, fresh, moving []line) {
 	now := l.s.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(l.ledger.rest(nil)) // the run has gone on
+	printed, l.printed, l.size = l.printed, nil, 0
 	fresh, l.fresh = l.fresh, nil
 	if last {
-		return fresh, nil
+		return printed, fresh, nil
 	}
 	room := min(maxRows, high-1) // a frame as high as the terminal would scroll
 	more := 0
@@ -204,7 +228,7 @@ func (l *live) take(last bool, high int) (fresh, moving []line) {
 	if more > 0 && room >= 0 {
 		moving = append(moving, l.style.more(more))
 	}
-	return fresh, moving
+	return printed, fresh, moving
 }
 
 func (l *live) moving(r *row, now time.Time) line {

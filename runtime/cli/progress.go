@@ -22,17 +22,20 @@ type display interface {
 
 // newDisplay chooses how progress is shown: not at all (nil), for machines, live
 // on a terminal that can move its cursor, or one line per node.
-func newDisplay(s *system, f *runFlags) display {
+func newDisplay(s *system, f *runFlags, replays bool) display {
+	logs := logView{f.logs, replays}
 	switch {
+	case f.quiet && f.logs:
+		return &logsOnly{logView: logs, w: s.stderr}
 	case f.quiet:
 		return nil
 	case f.jsonEvents:
 		return &jsonLines{w: s.stderr}
 	}
 	if _, _, ok := s.size(); ok && s.env("TERM") != "dumb" && s.env("TERM") != "" {
-		return newLive(s)
+		return newLive(s, logs)
 	}
-	return newLines(s)
+	return newLines(s, logs)
 }
 
 // jsonLines writes every event as one line of JSON. Nothing is left out: when

@@ -149,7 +149,7 @@ func newLiveTest(t *testing.T, wide, high int, env map[string]string) *liveTest 
 		now:   l.clock.time,
 		ticks: func() (<-chan time.Time, func()) { return l.clock.c, func() {} },
 	}
-	l.live = newLive(s)
+	l.live = newLive(s, logView{})
 	return l
 }
 
@@ -341,7 +341,7 @@ func TestLiveDoesNotWaitForTheTerminal(t *testing.T) {
 	b := blocked{make(chan struct{})}
 	s := &system{stderr: b, env: func(string) string { return "" }, size: func() (int, int, bool) { return 80, 24, true }, now: l.time,
 		ticks: func() (<-chan time.Time, func()) { return l.c, func() {} }}
-	live := newLive(s)
+	live := newLive(s, logView{})
 	live.Observe(start("fetch", fetchNode))
 	l.c <- l.time() // the goroutine is now stuck in Write
 	done := make(chan struct{})
@@ -473,7 +473,7 @@ func TestDisplayIsChosen(t *testing.T) {
 			}
 			return ""
 		}
-		d := newDisplay(&c.system, &tt.flags)
+		d := newDisplay(&c.system, &tt.flags, false)
 		if got := fmt.Sprintf("%T", d); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
@@ -497,7 +497,7 @@ func TestManyItems(t *testing.T) {
 			c.ticks = hostSystem().ticks
 			counted := &countingWriter{w: &c.err}
 			c.stderr = counted
-			d := newDisplay(&c.system, &flags)
+			d := newDisplay(&c.system, &flags, false)
 			rt, err := flow.New(info, runtime.WithObserver(d))
 			if err != nil {
 				t.Fatal(err)
@@ -562,5 +562,5 @@ func TestLinesOfQuestions(t *testing.T) {
 func testLines(w io.Writer) *lines {
 	c := newConsole()
 	c.stderr = w
-	return newLines(&c.system)
+	return newLines(&c.system, logView{})
 }

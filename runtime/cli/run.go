@@ -158,7 +158,7 @@ func (x *execution) perform(input []byte) int {
 		return ExitFault
 	}
 	defer release()
-	shown := newDisplay(s, f)
+	shown := newDisplay(s, f, x.replay != nil)
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))
 	}

@@ -17,6 +17,7 @@ type filter struct {
 	failed bool   // that have failed
 	slow   bool   // the slowest ones, the slowest first
 	node   string // of this node and those in it; a path, or its end
+	logs   bool   // what their programs have printed, and nothing else
 }
 
 const (
@@ -36,6 +37,9 @@ func (f *filter) apply(calls []inspectedCall) (shown []inspectedCall, unknown bo
 	if f.slow {
 		slices.SortStableFunc(calls, func(a, b inspectedCall) int { return cmp.Compare(b.took(), a.took()) })
 		calls = calls[:min(slowest, len(calls))]
+	}
+	if f.logs {
+		calls = slices.DeleteFunc(calls, func(c inspectedCall) bool { return c.Logs == "" })
 	}
 	return calls, unknown
 }

@@ -206,7 +206,7 @@ func TestBeats(t *testing.T) {
 	c := newConsole()
 	c.stderr, c.now = &b, func() time.Time { return now }
 	c.beats = func() (<-chan time.Time, func()) { return beats, func() {} }
-	l := newLines(&c.system)
+	l := newLines(&c.system, logView{})
 	start := func(key, tool string) {
 		l.Observe(runtime.Event{Kind: runtime.NodeStart, Key: key, Node: planNode, Tool: tool})
 	}

@@ -54,6 +54,9 @@ func door[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 			err = eng.Do(r, o)
 			r.guard.end(r, o.head.Tool)
 			err = o.settle(o, decided, err)
+			if b := o.head.Metadata; b != nil && o.head.Replayed && b.Logs != "" {
+				r.logged(&o.head, b.Logs)
+			}
 		}
 		at.ended(r, o, &o.out, err)
 		if err == nil {

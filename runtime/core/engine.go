@@ -103,8 +103,9 @@ type Metadata struct {
 	Metered     bool      // it was a call of a model
 	Truncated   bool      // the output is the beginning of a larger one (Agent Tools 5.4)
 	Attachments []Attachment
-	Sandbox     Tier // obtained
-	Abandoned   bool // its function went on after its timeout, and nobody waits for it
+	Sandbox     Tier   // obtained
+	Abandoned   bool   // its function went on after its timeout, and nobody waits for it
+	Logs        string // what its program printed besides the result, see Invocation.Log
 
 	refused *value.ToolError // by the policy
 	paid    bool             // the policy has counted it
@@ -114,6 +115,7 @@ type Metadata struct {
 	parent  string           // traceparent of the attempt's span
 	waited  time.Duration    // for its turn, of a node with a timeout that is repeated
 	ran     bool             // the tool was called
+	logs    *logs            // until it has returned
 }
 
 // beside makes Metadata where there is none.

@@ -21,6 +21,7 @@ const (
 	Retrying  EventKind = "retry"    // an attempt failed, another follows after Wait
 	Progress  EventKind = "progress" // Done of Total items of a map have ended
 	Output    EventKind = "output"   // Text is the next piece of what a running call says
+	Logged    EventKind = "log"      // Text is what the program of a call has printed besides its result, in whole lines
 	Warning   EventKind = "warning"  // Message says what; the run goes on
 	Asking    EventKind = "question" // Message is what a person is asked; the node goes on with the answer
 )
@@ -41,7 +42,7 @@ type Event struct {
 	Cached      bool          // answered from a cache
 	Done, Total int           // progress
 	Message     string        // warning, question
-	Text        string        // output
+	Text        string        // output, log
 	Usage       *usage.Usage  // node_end of a call that says what it took; nil otherwise
 	Cost        usage.USD     // node_end of a call of a tool that says what it costs
 

@@ -115,6 +115,9 @@ func (c *call) enter(ctx context.Context, o typed, gates []gate) error {
 	if err == nil && c.run.receiver != nil {
 		err = c.fit(ctx, o, c.run.receiver.room)
 	}
+	if b := c.head.Metadata; b != nil && b.logs != nil {
+		b.Logs, b.logs = b.logs.end(), nil
+	}
 	return c.run.redacted(err)
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"log/slog"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -11,7 +12,8 @@ import (
 // tokens and cost where they are known; and records for the beginning and end of runs, for attempts that are repeated, for
 // questions and for warnings. Calls that failed are warnings, runs that failed errors; what a resumed run is answered from its
 // journal has `replayed` and the level debug, so that no call and no cost is counted twice. A call that ends because its run
-// stops to wait for people has no record: it goes on when the run does; the stack of a panic, and the
+// stops to wait for people has no record: it goes on when the run does. Each line that a program of a command, Python or
+// JavaScript tool prints besides its result is a record "log" of the level debug, with the line in `text`. The stack of a panic, and the
 // trace of a Python or JavaScript error, stand in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
 func WithLogger(l *slog.Logger) Option {
 	if l == nil {
@@ -43,6 +45,9 @@ func (l logger) Observe(e Event) {
 		level, message = slog.LevelWarn, "warning"
 	case Asking:
 		message = "question"
+	case Logged:
+		l.printed(&e)
+		return
 	default:
 		return
 	}
@@ -52,6 +57,20 @@ func (l logger) Observe(e Event) {
 	ctx := e.Run.Context()
 	if l.Enabled(ctx, level) {
 		l.LogAttrs(ctx, level, message, attrs(&e)...)
+	}
+}
+
+// printed writes a record for each line that a program has printed.
+func (l logger) printed(e *Event) {
+	ctx := e.Run.Context()
+	if !l.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	head := attrs(e)
+	for line := range strings.Lines(e.Text) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			l.LogAttrs(ctx, slog.LevelDebug, "log", append(head[:len(head):len(head)], slog.String("text", line))...)
+		}
 	}
 }
 

@@ -168,11 +168,12 @@ type state struct {
 	naming  sync.Once                 // sets id where nothing else has
 	waits   *waits                    // nil: the run cannot stop for people
 	tenant  string
-	input   any      // points to the workflow's, when an engine may ask for it
-	output  any      // likewise, when the run has succeeded
-	rates   sync.Map // tool -> *rate, for engines with a time of their own
-	warned  sync.Map // tools that the run has been warned about
-	watches watches  // of functions on goroutines of their own
+	logged  atomic.Int64 // bytes that are kept of what programs have printed
+	input   any          // points to the workflow's, when an engine may ask for it
+	output  any          // likewise, when the run has succeeded
+	rates   sync.Map     // tool -> *rate, for engines with a time of their own
+	warned  sync.Map     // tools that the run has been warned about
+	watches watches      // of functions on goroutines of their own
 }
 
 // Run is one branch of one run: where it stands and what carries out its calls. It is read-only; a branch, map item or

@@ -74,19 +74,24 @@ type pieces struct{ *said }
 
 func (x pieces) Write(p []byte) (int, error) {
 	text := append(x.part, p...)
-	whole := len(text)
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if c := text[len(text)-n]; utf8.RuneStart(c) {
-			if !utf8.FullRune(text[len(text)-n:]) {
-				whole = len(text) - n
-			}
-			break
-		}
-	}
+	whole := wholeRunes(text)
 	if whole > 0 {
 		h := x.head
 		x.run.emit(Event{Kind: Output, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: x.run.Now(), Attempt: int(h.Attempt), Text: string(text[:whole])})
 	}
 	x.part = append([]byte(nil), text[whole:]...)
 	return len(p), nil
+}
+
+// wholeRunes is the length of text without the beginning of a character at its end.
+func wholeRunes(text []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if utf8.RuneStart(text[len(text)-n]) {
+			if !utf8.FullRune(text[len(text)-n:]) {
+				return len(text) - n
+			}
+			break
+		}
+	}
+	return len(text)
 }

@@ -81,6 +81,7 @@ type (
 	//		Attachments []tool.Attachment
 	//		Sandbox     runtime.Tier // obtained
 	//		Abandoned   bool         // its function went on after its timeout, and nobody waits for it
+	//		Logs        string       // what its program printed besides the result, see Invocation.Log
 	//	}
 	Metadata = core.Metadata
 	// Scope is one place in the tree of map items, loop iterations and sub-workflows. It counts the visits of its nodes.

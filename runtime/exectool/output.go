@@ -6,21 +6,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // capped keeps what is written to it up to max bytes and closes over when there
-// is more. Without keep it counts nothing and keeps nothing.
+// is more. Without keep it is no result, and goes to the logs.
 type capped struct {
 	keep bool
 	max  int64
 	buf  []byte
 	over chan struct{}
 	full bool
+	log  tool.Invocation
 }
 
 func (w *capped) Write(p []byte) (int, error) {
-	if !w.keep || w.full {
+	switch {
+	case !w.keep:
+		w.log.Log(p)
+		return len(p), nil
+	case w.full:
 		return len(p), nil
 	}
 	if int64(len(w.buf))+int64(len(p)) > w.max {
@@ -44,13 +50,15 @@ func (w *capped) exceeded() bool {
 
 const headBytes = 1 << 10 // enough for the line that goes into the message
 
-// ends keeps the first and the last bytes of what is written to it.
+// ends keeps the first and the last bytes of what is written to it, and passes it on to the logs.
 type ends struct {
 	proc.Tail
 	head []byte
+	log  tool.Invocation
 }
 
 func (w *ends) Write(p []byte) (int, error) {
+	w.log.Log(p)
 	if room := headBytes - len(w.head); room > 0 {
 		w.head = append(w.head, p[:min(room, len(p))]...)
 	}

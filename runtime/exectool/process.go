@@ -43,6 +43,7 @@ func run(ctx context.Context, c *Command, most int) ([]byte, error) {
 		s.close()
 		return nil, notStarted(c, err)
 	}
+	s.stdout.log, s.stderr.log = tool.Context(ctx), tool.Context(ctx)
 	s.copy()
 
 	stopped, state, err := end(ctx, child, s)

@@ -46,6 +46,7 @@ func EncodeRecord(r Record, done bool) []byte {
 	b = yes(b, "metered", r.Metered)
 	b = yes(b, "denied", r.Denied)
 	b = yes(b, "abandoned", r.Abandoned)
+	b = text(b, "logs", r.Logs)
 	b = number(b, "start_ns", int64(r.Start))
 	b = number(b, "end_ns", int64(r.End))
 	b = number(b, "limit_ns", int64(r.Limit))

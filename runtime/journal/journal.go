@@ -97,6 +97,7 @@ type Record struct {
 	Metered     bool              `json:"metered,omitempty"`   // a call of a model
 	Denied      bool              `json:"denied,omitempty"`    // by the policy, so that it does not count
 	Abandoned   bool              `json:"abandoned,omitempty"` // its function went on after its timeout
+	Logs        string            `json:"logs,omitempty"`      // what its program printed besides the result
 
 	Start time.Duration `json:"start_ns,omitzero"` // since Begin
 	End   time.Duration `json:"end_ns,omitzero"`
@@ -283,6 +284,7 @@ func (r *Record) end(op engine.Op) {
 	if b := h.Metadata; b != nil {
 		r.Truncated, r.Attachments, r.CostUSD, r.Denied = b.Truncated, b.Attachments, b.Cost, b.Denied
 		r.Tokens, r.Metered, r.Abandoned = b.Tokens, b.Metered, b.Abandoned
+		r.Logs = b.Logs
 		if b.Sandbox > runtime.Native {
 			r.Sandbox = b.Sandbox.String()
 		}
@@ -331,11 +333,11 @@ func (r Record) Answer(op engine.Op) error {
 
 // beside is what RecordOf has read.
 func (r Record) metadata() *engine.Metadata {
-	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered && !r.Abandoned {
+	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered && !r.Abandoned && r.Logs == "" {
 		return nil
 	}
 	b := &engine.Metadata{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,
-		Tokens: r.Tokens, Metered: r.Metered, Abandoned: r.Abandoned}
+		Tokens: r.Tokens, Metered: r.Metered, Abandoned: r.Abandoned, Logs: r.Logs}
 	_ = b.Sandbox.UnmarshalText([]byte(r.Sandbox)) // of a tier nobody knows nothing can be said
 	return b
 }

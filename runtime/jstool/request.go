@@ -5,12 +5,13 @@ import (
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/jsvalue"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/runtime/worker"
 )
 
-// request is the body of a call: {"k": key of the module, "m": max output, "j": whether its JSON is loose, "a": argument,
-// "c": context}.
+// request is the body of a call: {"k": key of the module, "m": max output, "j": whether its JSON is loose, "p": whether what it prints is
+// wanted, "a": argument, "c": context}.
 func (m *bound) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
 		return nil, value.Invalid("input of %s: the argument is no object", m.Name)
@@ -23,6 +24,9 @@ func (m *bound) request(ctx context.Context, args []byte, limit int) ([][]byte, 
 	b = strconv.AppendInt(append(b, `","m":`...), int64(limit), 10)
 	if m.Inherit {
 		b = append(b, `,"j":true`...)
+	}
+	if tool.Context(ctx).Logs() {
+		b = append(b, `,"p":true`...)
 	}
 	b = append(b, `,"a":`...)
 	end := []byte{'}'}

@@ -8,7 +8,7 @@
   const util = require("util");
   const { AsyncLocalStorage } = require("async_hooks");
 
-  const [ASSET, CALL, CANCEL, READY, RESULT, ERROR, RUNS, BESIDE] = Array.from("ACXHREKT", (c) => c.charCodeAt(0));
+  const [ASSET, CALL, CANCEL, READY, RESULT, ERROR, RUNS, BESIDE, LOGS] = Array.from("ACXHREKTP", (c) => c.charCodeAt(0));
 
   const major = Number(process.versions.node.split(".")[0]);
   if (major < 18) {
@@ -46,10 +46,15 @@
       this.loose = q.j;
       this.given = q.c;
       this.output = "";
+      this.told = q.p; // what it prints is sent
+      this.held = ""; // printed, not sent: while its module is loaded
+      this.loading = false;
       this.abort = undefined;
       this.attached = [];
     }
     say(text) {
+      if (this.told && !this.loading) tell(this, text);
+      else if (this.told) this.held = (this.held + text).slice(-TAIL);
       this.output += text;
       if (this.output.length > 2 * TAIL) this.output = this.output.slice(-TAIL);
     }
@@ -80,7 +85,9 @@
   }
 
   function end(call, kind, body) {
-    if (!running.delete(call.id)) return;
+    if (!running.has(call.id)) return;
+    if (call.held) tell(call, call.held);
+    running.delete(call.id);
     if (kind === RESULT && call.attached.length > 0) write(call.id, BESIDE, attached(call.attached));
     write(call.id, kind, body);
   }
@@ -100,8 +107,16 @@
     end(call, RESULT, body);
   }
 
+  // tell sends what a call has printed, in pieces that a frame may have.
+  function tell(call, text) {
+    if (!running.has(call.id)) return;
+    for (let i = 0; i < text.length; i += TAIL) write(call.id, LOGS, text.slice(i, i + TAIL));
+  }
+
   async function load(m) {
     let found;
+    const first = storage.getStore();
+    if (first) first.loading = true;
     try {
       found = await importModule(m.u);
     } catch (e) {
@@ -112,7 +127,10 @@
     // What a module prints is no call's, or which call has it would depend on which comes first; of one that fails it is.
     const call = storage.getStore();
     if (call?.output) storage.exit(() => process.stdout.write(call.output));
-    if (call) call.output = "";
+    if (call) {
+      call.output = call.held = "";
+      call.loading = false;
+    }
     if (typeof found.default !== "function") {
       throw new Refused("SANDBOX_ERROR", "Module '" + m.n + "' has no default export that is a function");
     }

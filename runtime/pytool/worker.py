@@ -22,7 +22,7 @@ CODES = {"VALIDATION_ERROR", "TIMEOUT", "RATE_LIMIT", "POLICY_DENIED", "AUTH_REQ
          "SANDBOX_ERROR", "UNKNOWN"}
 
 header = struct.Struct(">IIB")
-SETUP, CALL, CANCEL, READY, RESULT, ERROR, RUNS, BESIDE = (ord(c) for c in "SCXHREKT")
+SETUP, CALL, CANCEL, READY, RESULT, ERROR, RUNS, BESIDE, LOGS = (ord(c) for c in "SCXHREKTP")
 for fd in (3, 4, 5):
     os.set_inheritable(fd, False)
 
@@ -116,9 +116,9 @@ Context.__module__ = ToolError.__module__ = context.__module__ = attach.__module
 
 
 class Call:
-    __slots__ = ("ident", "limit", "given", "context", "output", "task", "attached")
+    __slots__ = ("ident", "limit", "given", "context", "output", "task", "attached", "told", "held", "line")
 
-    def __init__(self, ident, limit, given):
+    def __init__(self, ident, limit, given, told):
         self.ident = ident
         self.limit = limit
         self.given = given
@@ -126,10 +126,27 @@ class Call:
         self.output = None
         self.task = None
         self.attached = ()
+        self.told = told  # what it prints is sent
+        self.held = False  # but not yet
+        self.line = ""
 
     def say(self, text):
+        if self.told:
+            self.line += text
+            if not self.held and ("\n" in text or len(self.line) > TAIL):
+                self.tell()
         text = (self.output or "") + text
         self.output = text if len(text) <= 2 * TAIL else text[-TAIL:]
+
+    def tell(self):
+        text, self.line = self.line, ""
+        for i in range(0, len(text), TAIL):
+            write(self.ident, LOGS, text[i:i + TAIL].encode("utf-8", "backslashreplace"))
+
+    def forget(self):
+        """Returns what it has printed, which is no longer its own."""
+        text, self.output, self.line = self.output, None, ""
+        return text
 
 
 class Output(io.TextIOBase):
@@ -480,12 +497,14 @@ def find(key):
     import importlib
     module, _, name = key.partition(":")
     call = current.get()
+    call.held = True
     try:
         found = importlib.import_module(module)
         # What a module prints is no call's, or which call has it would depend on which comes first; of one that fails it is.
-        text, call.output = call.output, None
+        text = call.forget()
         if text:
             printed.write(text)
+        call.held = False
     except BaseException as e:
         text = str(e) if isinstance(e, ModuleNotFoundError) else text_of(e)
         raise Refused("SANDBOX_ERROR", "Cannot import module '%s': %s" % (module, text)) from e
@@ -507,7 +526,7 @@ coroutine = types.CoroutineType
 
 def start(ident, body):
     q = decode(body.decode(), 0)[0]
-    return Call(ident, q["m"], q.get("c")), q
+    return Call(ident, q["m"], q.get("c"), q.get("p", False)), q
 
 
 def perform(call, key, args):
@@ -541,6 +560,8 @@ def answer(call, key, result):
         send(call, {"code": "POLICY_DENIED", "details": {"max_output": call.limit},
                     "message": "the result of %s has %d bytes, at most %d are allowed: raise max_output" % (key, len(body), call.limit)})
         return
+    if call.line:
+        call.tell()
     if call.attached:
         beside = json.dumps(call.attached, ensure_ascii=False).encode()
         write(call.ident, RESULT, body, header.pack(len(beside) + 5, call.ident, BESIDE) + beside)
@@ -562,6 +583,8 @@ def send(call, error):
         error.pop("details", None)
         error["message"] = error["message"][:4000]
         body = json.dumps(error, default=str).encode()
+    if call.line:
+        call.tell()
     write(call.ident, ERROR, body)
 
 

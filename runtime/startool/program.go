@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -18,6 +19,7 @@ type program struct {
 	file, source, function string
 
 	once sync.Once
+	says bool // it may print
 	fn   *starlark.Function
 	err  error
 }
@@ -50,7 +52,7 @@ func (p *program) load() {
 		p.err = value.Errorf(value.SandboxError, "%s has no function %s", p.file, p.function)
 		return
 	}
-	p.fn = fn
+	p.fn, p.says = fn, strings.Contains(p.source, "print")
 }
 
 func (p *program) evaluate() (starlark.StringDict, error) {
@@ -90,6 +92,9 @@ func (p *program) call(ctx context.Context, args []byte, limit int) ([]byte, err
 		return nil, err
 	}
 	t := p.thread()
+	if i := tool.Context(ctx); p.says && i.Logs() {
+		t.Print = func(_ *starlark.Thread, line string) { i.Log([]byte(line + "\n")) }
+	}
 	if ctx.Err() != nil {
 		return nil, p.ended(ctx)
 	}

@@ -22,6 +22,8 @@ type (
 	//	func (i Invocation) CallID() string
 	//	func (i Invocation) IdempotencyKey() string
 	//	func (i Invocation) Key() string
+	//	func (i Invocation) Log(p []byte)
+	//	func (i Invocation) Logs() bool
 	//	func (i Invocation) MaxOutput() int
 	//	func (i Invocation) RunID() string
 	//	func (i Invocation) Sandbox() runtime.Tier

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -24,6 +26,25 @@ type flight struct {
 	beside []byte        // what it has attached; written by who reads, before done
 	done   chan reply    // one
 	runs   chan struct{} // one: the worker says that the call still runs
+
+	logging sync.Mutex
+	logged  bool // nothing more is logged: who makes the call has left
+}
+
+// log takes what the call has printed. Any call of the worker may have read it.
+func (f *flight) log(text []byte) {
+	f.logging.Lock()
+	defer f.logging.Unlock()
+	if !f.logged {
+		tool.Context(f.call.ctx).Log(text)
+	}
+}
+
+// endLog keeps what comes later out of the logs.
+func (f *flight) endLog() {
+	f.logging.Lock()
+	defer f.logging.Unlock()
+	f.logged = true
 }
 
 // reply is the end of a flight: a body, or an error (a *lost when the worker is gone).
@@ -97,6 +118,7 @@ func (f *flight) finish(failed bool) {
 
 // do sends the call and waits for its end.
 func (f *flight) do(ctx context.Context) ([]byte, error) {
+	defer f.endLog()
 	if err := f.send(ctx); err != nil {
 		return nil, err
 	}

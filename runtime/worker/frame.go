@@ -18,12 +18,14 @@ const (
 	kindReady    = 'H' // from the worker
 	kindResult   = 'R' // from the worker: the result
 	kindAttached = 'T' // from the worker, before the result: what the call has attached, see attach.go
+	kindLogs     = 'P' // from the worker, before the result: what the call has printed, when the call asks for it
 	kindError    = 'E' // from the worker: an error object, see errors.go
 	kindRuns     = 'K' // from the worker: the call that was to end still runs
 )
 
 const (
 	headerSize = 9
+	maxLogs    = 64 << 10  // bytes of a frame of what a call has printed
 	maxError   = 256 << 10 // bytes of an error object; workers bound theirs far below
 )
 

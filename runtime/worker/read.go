@@ -88,8 +88,14 @@ func (w *process) next(f *flight) (r reply, mine bool, err error) {
 		}
 	}
 	w.part = nil
-	if p.kind == kindAttached {
+	switch p.kind {
+	case kindAttached:
 		p.flight.beside = p.body
+		return r, false, nil
+	case kindLogs:
+		if p.flight != nil { // else a thread of a call that has ended goes on
+			p.flight.log(p.body)
+		}
 		return r, false, nil
 	}
 	p.flight.finish(p.kind == kindError)
@@ -129,6 +135,11 @@ func (w *process) open(h header) (*partial, error) {
 		return nil, nil
 	case kindAttached:
 		if f == nil || f.beside != nil || h.size > maxAttached {
+			return nil, errProtocol
+		}
+		return &partial{header: h, flight: f, body: make([]byte, h.size)}, nil
+	case kindLogs:
+		if !known || h.size > maxLogs {
 			return nil, errProtocol
 		}
 		return &partial{header: h, flight: f, body: make([]byte, h.size)}, nil

@@ -35,7 +35,7 @@ var facades = []facade{
 	{dir: "..", pkg: "runtime", most: 90, text: `
 		Option WithBlobs WithCache WithEngine WithEngines WithHuman WithObserver WithPast WithPolicy WithSecretLookup
 		WithSecrets WithSlots WithStandIn WithState WithTenant WithUsage TenantContext WithRunID WithLogger
-		Observer ObserverFunc Event EventKind RunStart RunEnd NodeStart NodeEnd Retrying Progress Output Asking Warning
+		Observer ObserverFunc Event EventKind RunStart RunEnd NodeStart NodeEnd Retrying Progress Output Logged Asking Warning
 		Tracer Propagator Attempt TraceLinker UsageSink UsageFunc Policy Granted Asker Question Answer Nobody Waiting SecretLookup
 		SecretQuery Owner Owners User Workspace Org
 		Cache MemoryCache NewMemoryCache DefaultCacheBytes Blobs Blob MaxBlob StandIn Past LastCall

@@ -47,6 +47,25 @@ type machine struct {
 	perform sobek.Callable // (arguments' JSON, context's JSON or undefined, limit of the result) -> promise or nothing; the end comes to done
 	end     outcome
 	broken  bool
+
+	mu  sync.Mutex
+	log tool.Invocation // of the call that it serves
+}
+
+// print is what console does. What a module prints when it is loaded is no call's.
+func (m *machine) print(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.perform != nil {
+		m.log.Log([]byte(text))
+	}
+}
+
+// serve says whose what it prints is from now on.
+func (m *machine) serve(i tool.Invocation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.log = i
 }
 
 type outcome struct {
@@ -78,6 +97,8 @@ func (s *loaded) call(ctx context.Context, args []byte, limit int) ([]byte, erro
 	done := make(chan reply, 1)
 	_, holder := worker.Holder(ctx)
 	m := s.take(holder)
+	m.serve(tool.Context(ctx))
+	defer m.serve(tool.Invocation{})
 	go func() {
 		var r reply
 		if r.err = s.load(m); r.err == nil {
@@ -166,7 +187,7 @@ func (s *loaded) load(m *machine) (err error) {
 	prepare, _ := sobek.AssertFunction(start)
 	made, err := prepare(sobek.Undefined(), values, m.vm.ToValue(s.Name),
 		m.vm.ToValue(func(v, beside string) { m.end = outcome{ended: true, result: v, beside: beside} }),
-		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, failed: v} }))
+		m.vm.ToValue(func(v string) { m.end = outcome{ended: true, failed: v} }), m.vm.ToValue(m.print))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-(function (values, name, resolve, reject) {
+(function (values, name, resolve, reject, log) {
   "use strict";
   const { encode, describe, attachment, attached, Refused, TAIL } = values();
   const { parse } = JSON;
@@ -6,7 +6,9 @@
   let limit = 0;
   let beside = [];
   const print = (...a) => {
-    output += a.map((v) => (typeof v === "string" ? v : show(v))).join(" ") + "\n";
+    const text = a.map((v) => (typeof v === "string" ? v : show(v))).join(" ") + "\n";
+    log(text);
+    output += text;
     if (output.length > 2 * TAIL) output = output.slice(-TAIL);
   };
   const show = (v) => {
