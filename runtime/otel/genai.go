@@ -20,6 +20,7 @@ const (
 	inputTokens   = attribute.Key("gen_ai.usage.input_tokens")
 	cachedTokens  = attribute.Key("gen_ai.usage.cache_read.input_tokens")
 	outputTokens  = attribute.Key("gen_ai.usage.output_tokens")
+	tokenType     = attribute.Key("gen_ai.token.type")
 	toolName      = attribute.Key("gen_ai.tool.name")
 	toolCallID    = attribute.Key("gen_ai.tool.call.id")
 	toolType      = attribute.Key("gen_ai.tool.type")
@@ -39,6 +40,7 @@ const (
 	replayed     = attribute.Key("flowgen.replayed")
 	cached       = attribute.Key("flowgen.cached")
 	costUSD      = attribute.Key("flowgen.cost_usd") // a decimal, as text
+	outcome      = attribute.Key("flowgen.run.outcome")
 	tenant       = attribute.Key("flowgen.tenant")
 	verdict      = attribute.Key("flowgen.policy.verdict") // allowed, denied
 	modelInput   = attribute.Key("flowgen.model.input")    // of the turn: what is new since the one before
@@ -47,3 +49,11 @@ const (
 
 // wellKnown are the providers that the conventions spell in their own way.
 var wellKnown = map[string]string{"openai-responses": "openai", "gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai", "bedrock": "aws.bedrock"}
+
+// conventional is the name of a provider in the conventions.
+func conventional(provider string) string {
+	if known := wellKnown[provider]; known != "" {
+		return known
+	}
+	return provider
+}

@@ -1,5 +1,5 @@
-// Package otel makes an OpenTelemetry trace of every run (Agent Tools 6.4), with the semantic conventions for generative
-// AI, and sends it to a collector as OTLP over HTTP.
+// Package otel makes OpenTelemetry traces (Tracer) and metrics (Metrics) of runs (Agent Tools 6.4), with the semantic
+// conventions for generative AI, and sends them to a collector as OTLP over HTTP. A trace is
 //
 //	invoke_workflow triage
 //	  call plan                     the executor: all attempts of one call and what is between them
@@ -96,15 +96,20 @@ func New(ctx context.Context, o ...Option) (*Tracer, error) {
 			c.provider = noop.NewTracerProvider()
 		} else {
 			c.provider, t.close = p, p.Shutdown
-			runtime.AtExit(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), longestClose)
-				defer cancel()
-				_ = t.Close(ctx) // a trace is no reason to fail
-			})
+			atExit(t.Close)
 		}
 	}
 	t.tracer = c.provider.Tracer(scope)
 	return t, nil
+}
+
+// atExit closes an exporter at the end of the program.
+func atExit(close func(context.Context) error) {
+	runtime.AtExit(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), longestClose)
+		defer cancel()
+		_ = close(ctx) // a trace is no reason to fail
+	})
 }
 
 // longestClose is how long the end of a program waits for its collector.
@@ -118,34 +123,51 @@ func (t *Tracer) Close(ctx context.Context) error {
 
 // exporting is a provider by the standard variables, nil when they turn it off.
 func exporting(ctx context.Context) (*sdk.TracerProvider, error) {
-	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
-		return nil, nil
-	}
-	switch e := os.Getenv("OTEL_TRACES_EXPORTER"); e {
-	case "", "otlp":
-	case "none":
-		return nil, nil
-	default:
-		return nil, fmt.Errorf("otel: OTEL_TRACES_EXPORTER is %q; this program knows otlp and none", e)
-	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		if p := os.Getenv(name); p != "" {
-			if p != "http/protobuf" {
-				return nil, fmt.Errorf("otel: %s is %q; this program speaks http/protobuf", name, p)
-			}
-			break
-		}
+	if sends, err := exports("TRACES"); !sends {
+		return nil, err
 	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("otel: %w", err)
 	}
-	// A detector that finds less than it looked for is no reason not to trace.
-	about, err := resource.New(ctx, resource.WithFromEnv(), resource.WithTelemetrySDK())
+	about, err := about(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about)), nil
+}
+
+// exports reports whether the standard variables let a signal, TRACES or METRICS, be sent.
+func exports(signal string) (bool, error) {
+	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
+		return false, nil
+	}
+	name := "OTEL_" + signal + "_EXPORTER"
+	switch e := os.Getenv(name); e {
+	case "", "otlp":
+	case "none":
+		return false, nil
+	default:
+		return false, fmt.Errorf("otel: %s is %q; this program knows otlp and none", name, e)
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if p := os.Getenv(name); p != "" {
+			if p != "http/protobuf" {
+				return false, fmt.Errorf("otel: %s is %q; this program speaks http/protobuf", name, p)
+			}
+			break
+		}
+	}
+	return true, nil
+}
+
+// about is what the variables say of the program. A detector that finds less than it looked for is no reason to fail.
+func about(ctx context.Context) (*resource.Resource, error) {
+	r, err := resource.New(ctx, resource.WithFromEnv(), resource.WithTelemetrySDK())
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
 		return nil, fmt.Errorf("otel: %w", err)
 	}
-	return sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about)), nil
+	return r, nil
 }
 
 func checkTemplate(text string) error {

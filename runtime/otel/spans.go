@@ -247,10 +247,7 @@ func (t *Tracer) policy(parent context.Context, a *runtime.Attempt) {
 
 func (t *Tracer) chat(span trace.Span, a *runtime.Attempt, provider, model string) {
 	if span.IsRecording() {
-		if known := wellKnown[provider]; known != "" {
-			provider = known
-		}
-		span.SetAttributes(operationName.String(opChat), providerName.String(provider), requestModel.String(model))
+		span.SetAttributes(operationName.String(opChat), providerName.String(conventional(provider)), requestModel.String(model))
 		if a.Model != "" {
 			span.SetAttributes(responseModel.String(a.Model))
 		}
@@ -296,21 +293,28 @@ func fail(span trace.Span, err error) {
 	if err == nil || !span.IsRecording() {
 		return
 	}
-	var te *value.ToolError
-	var re *runtime.RunError
 	var waits *runtime.Waiting
-	switch {
-	case errors.As(err, &waits): // it goes on later, as another span
+	if errors.As(err, &waits) { // it goes on later, as another span
 		span.SetAttributes(attribute.Bool("flowgen.waiting", true))
 		return
-	case errors.As(err, &te):
-		span.SetAttributes(errorType.String(string(te.Code)))
-	case errors.As(err, &re):
-		span.SetAttributes(errorType.String(string(re.Kind)))
-	default:
-		span.SetAttributes(errorType.String("_OTHER"))
 	}
+	span.SetAttributes(errorType.String(errorOf(err)))
 	span.SetStatus(codes.Error, err.Error())
+}
+
+// errorOf is the error.type of an error, "" without one.
+func errorOf(err error) string {
+	var te *value.ToolError
+	var re *runtime.RunError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &te):
+		return string(te.Code)
+	case errors.As(err, &re):
+		return string(re.Kind)
+	}
+	return "_OTHER"
 }
 
 // TraceURL implements runtime.TraceLinker: the address of the span of a node, or of the run's when the node has none.
