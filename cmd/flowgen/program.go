@@ -64,7 +64,7 @@ func mainOf(trace bool) string {
 }
 
 func traceFlag(cmd *cobra.Command, trace *bool) {
-	cmd.Flags().BoolVar(trace, "trace", false, "the program sends OpenTelemetry traces of its runs, as the variables OTEL_... say")
+	cmd.Flags().BoolVar(trace, "trace", false, "the program sends OpenTelemetry traces and metrics of its runs, as the variables OTEL_... say")
 }
 
 // storeLeaves are the leaves of stores that --stores names.
@@ -119,6 +119,7 @@ func (a *app) runCommand() *cobra.Command {
 			"    TEXT                  the input, where there is a single one that is text\n" +
 			"    --blobs DIR|URL       keep outputs that are too large there; --cache DIR|URL for cached results\n" +
 			"    --json-events         progress as JSON Lines\n" +
+			"    --logs                what commands, Python and JavaScript tools print besides their results\n" +
 			"    --help                the workflow's inputs and all flags",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -202,6 +202,10 @@ func TestGuides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	metrics, err := os.ReadFile("../../runtime/otel/example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, page := range []string{"embedding.md", "approvals.md"} {
 		text, err := os.ReadFile(filepath.Join("../../docs/guides", page))
 		if err != nil {
@@ -210,7 +214,7 @@ func TestGuides(t *testing.T) {
 		blocks := 0
 		for i, block := range strings.Split(string(text), "```") {
 			language, code, _ := strings.Cut(block, "\n")
-			source := map[string]string{"go": string(program) + string(doubt), "yml": string(workflow)}[language]
+			source := map[string]string{"go": string(program) + string(doubt) + string(metrics), "yml": string(workflow)}[language]
 			if i%2 == 0 || source == "" {
 				continue
 			}

@@ -69,9 +69,9 @@ func TestMainTraces(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, span := range []string{"invoke_workflow loud", "call shout", "execute_tool w.shout"} {
+	for _, span := range []string{"invoke_workflow loud", "call shout", "execute_tool w.shout", "flowgen.runs", "flowgen.call.duration"} {
 		if !strings.Contains(sent.String(), span) {
-			t.Errorf("no span %q", span)
+			t.Errorf("neither span nor metric %q", span)
 		}
 	}
 }
