@@ -7,7 +7,9 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -30,6 +32,7 @@ type Compiler func(f *source.File) []diag.Diagnostic
 type Result struct {
 	Text  string            // in canonical layout
 	Nodes map[string]string // the native ids of nodes by those of the dialect
+	Flows []*source.File    // the workflows that it runs, each after those that it runs itself
 }
 
 // A Func converts the workflows of one dialect. It narrows: it finds out the types of what the file leaves open, and refuses
@@ -40,19 +43,55 @@ type Func func(*Converter)
 // beside the one that it is made from. What cannot be converted, and notes about what a reader has to know, go to sink; ok
 // is false after the former. An error is a fault of this package and never the user's mistake.
 func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
-	c := &Converter{by: by, Workflow: p.WF, sink: sink, IDs: map[string]string{}, Opt: map[string]bool{}}
-	own := *c.Workflow
+	f := &flows{by: by, compile: compile, sink: sink, names: map[*ir.Workflow]string{}}
+	out, ok, err = f.workflow(p.WF, name)
+	out.Flows = f.files
+	return out, ok, cmp.Or(err, f.err)
+}
+
+// A flows converts a workflow, and those that it runs when it comes to them.
+type flows struct {
+	by      Func
+	compile Compiler
+	sink    *diag.Sink
+	names   map[*ir.Workflow]string // of the native files; empty: the workflow is refused
+	files   []*source.File
+	err     error
+}
+
+// FlowFile is how the workflow names the native file of one that it runs, which is converted as well.
+func (c *Converter) FlowFile(wf *ir.Workflow) ir.Ident {
+	f := c.flows
+	if _, done := f.names[wf]; !done {
+		name := strings.TrimSuffix(wf.File.Name, path.Ext(wf.File.Name)) + ".flowgen.yaml"
+		f.names[wf] = "" // until it is converted
+		out, ok, err := f.workflow(wf, name)
+		if f.err = cmp.Or(f.err, err); err == nil && ok {
+			f.names[wf] = name
+			f.files = append(f.files, source.NewFile(name, out.Text))
+		}
+	}
+	if f.names[wf] == "" {
+		c.Refused = true // which was said
+	}
+	return Name(relative(c.Workflow.File.Name, f.names[wf]))
+}
+
+// workflow converts one workflow.
+func (f *flows) workflow(wf *ir.Workflow, name string) (out Result, ok bool, err error) {
+	c := &Converter{by: f.by, Workflow: wf, flows: f, sink: f.sink, IDs: map[string]string{}, Opt: map[string]bool{}}
+	own := *wf
 	own.Provided = nil // nothing of it is the file's
-	c.Workflow, c.Provided = &own, p.WF.Provided
-	root, problems := yamlnode.Parse(p.WF.File)
+	c.Workflow, c.Provided = &own, wf.Provided
+	root, problems := yamlnode.Parse(wf.File)
 	problems = slices.DeleteFunc(problems, func(p yamlnode.Problem) bool { return p.Kind == yamlnode.MergeKey })
 	if root == nil || len(problems) > 0 {
-		return out, false, fmt.Errorf("%s cannot be read again", p.WF.File.Name)
+		return out, false, fmt.Errorf("%s cannot be read again", wf.File.Name)
 	}
 	yamlnode.Merge(root) // the dialect's reader has allowed it
 	c.Root = root
 	for {
-		if again, err := c.attempt(name, compile, &out); err != nil || !again {
+		if again, err := c.attempt(name, f.compile, &out); err != nil || !again {
 			out.Nodes = c.IDs
 			return out, err == nil && !c.Refused, err
 		}
@@ -63,6 +102,7 @@ func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *di
 // notes what a reader has to know. It is called again when a state field turned out to be absent at times.
 type Converter struct {
 	by       Func
+	flows    *flows
 	Workflow *ir.Workflow
 	Root     *yamlnode.Node // of its file
 	Provided *ir.Provided   // what native workflows may name
@@ -79,12 +119,13 @@ type Converter struct {
 	again   bool // this is not the first attempt: notes have been told
 	named   map[string]bool
 	texts   []written
+	madeIDs map[string]bool // of nodes that the conversion adds, in this attempt
 }
 
 // attempt writes the file and checks it. again says that a state field turned out to be absent at times, so that its type
 // is another.
 func (c *Converter) attempt(name string, compile Compiler, out *Result) (again bool, err error) {
-	if c.Out, c.named, c.texts = (&ir.Workflow{}), map[string]bool{}, nil; !c.again {
+	if c.Out, c.named, c.texts, c.madeIDs = (&ir.Workflow{}), map[string]bool{}, nil, map[string]bool{}; !c.again {
 		c.nameNodes()
 	}
 	c.workflow()

@@ -100,6 +100,9 @@ func (c *Converter) Target(id ir.Ident) string {
 	if to, ok := c.IDs[id.Name]; ok {
 		return to
 	}
+	if c.madeIDs[id.Name] {
+		return id.Name
+	}
 	return "end"
 }
 

@@ -51,6 +51,12 @@ func (c *Converter) node(n *ir.Node) doc.Value {
 		p.agent(v)
 	case *ir.Fail:
 		p.fail(v)
+	case *ir.Flow:
+		p.put("flow", doc.Scalar(doc.Quoted(v.Path.Name)))
+		p.with(v.With)
+	case *ir.Parse:
+		p.put("parse", p.value(v.Value))
+		p.put("out", p.typ(v.Out, n.Span))
 	default:
 		c.NoNode(n.ID, n.Verb)
 	}
@@ -79,7 +85,8 @@ func (c *Converter) node(n *ir.Node) doc.Value {
 		p.put("catch", ends, n.Catch[0].Code.Span)
 	}
 	_, let := n.Verb.(*ir.Let)
-	p.m.Flow = let && len(p.m.Entries) == 1 && doc.PlainEntries(p.m.Entries)
+	_, parse := n.Verb.(*ir.Parse)
+	p.m.Flow = parse && len(p.m.Entries) == 2 || let && len(p.m.Entries) == 1 && doc.PlainEntries(p.m.Entries)
 	return p.m
 }
 

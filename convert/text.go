@@ -51,24 +51,74 @@ func (c *Converter) addTexts() {
 	body := &c.Out.Body
 	for _, w := range slices.Backward(c.texts) {
 		of, _, _ := strings.Cut(w.place, ".")
-		i := slices.IndexFunc(body.Nodes, func(n *ir.Node) bool { return n.ID.Name == of })
-		if i < 0 {
+		if !slices.ContainsFunc(body.Nodes, func(n *ir.Node) bool { return n.ID.Name == of }) {
 			c.Refuse(c.Workflow.Name.Span, "make its text in a node: `go: "+PyText+"`", "%s is written as Python writes it, and no node gives it", w.place)
 			continue
 		}
-		body.Nodes = slices.Insert(body.Nodes, i+1, &ir.Node{ID: Name(w.id), Verb: Call(PyText, Pair("v", Ref(w.place)))})
-		first := -1
-		for k, e := range body.Edges {
-			if e.From.Name == of {
-				own := *e
-				own.From, body.Edges[k] = Name(w.id), &own
-				if first < 0 {
-					first = k
-				}
+		insertAfter(body, of, &ir.Node{ID: Name(w.id), Verb: Call(PyText, Pair("v", Ref(w.place)))})
+	}
+}
+
+// insertAfter puts a node behind another, on all ways that lead on from there.
+func insertAfter(b *ir.Body, of string, n *ir.Node) {
+	i := slices.IndexFunc(b.Nodes, func(n *ir.Node) bool { return n.ID.Name == of })
+	b.Nodes = slices.Insert(b.Nodes, i+1, n)
+	first := -1
+	for k, e := range b.Edges {
+		if e.From.Name == of {
+			own := *e
+			own.From, b.Edges[k] = n.ID, &own
+			if first < 0 {
+				first = k
 			}
 		}
-		if first >= 0 {
-			body.Edges = slices.Insert(body.Edges, first, &ir.Edge{From: Name(of), To: Names(w.id)})
+	}
+	if first < 0 && len(b.Edges) == 0 && len(b.Nodes) > 2 {
+		return // results give the order
+	}
+	b.Edges = slices.Insert(b.Edges, max(first, 0), &ir.Edge{From: Name(of), To: []ir.Ident{n.ID}})
+}
+
+// insertBefore puts a node before another, on all ways that lead there.
+func insertBefore(b *ir.Body, reader string, n *ir.Node) {
+	i := slices.IndexFunc(b.Nodes, func(n *ir.Node) bool { return n.ID.Name == reader })
+	b.Nodes[i].Join, n.Join = n.Join, b.Nodes[i].Join
+	b.Nodes = slices.Insert(b.Nodes, i, n)
+	redirect := func(list []ir.Ident) []ir.Ident {
+		own := slices.Clone(list)
+		for k, to := range own {
+			if to.Name == reader {
+				own[k] = ir.Ident{Name: n.ID.Name, Span: to.Span}
+			}
+		}
+		return own
+	}
+	last := -1
+	for k, e := range b.Edges {
+		if slices.ContainsFunc(e.To, func(to ir.Ident) bool { return to.Name == reader }) {
+			last = k
+		}
+		own := *e
+		own.To, own.Default, own.Cases = redirect(e.To), redirect(e.Default), nil
+		for _, x := range e.Cases {
+			to := *x
+			to.To = redirect(x.To)
+			own.Cases = append(own.Cases, &to)
+		}
+		b.Edges[k] = &own
+	}
+	for _, m := range b.Nodes {
+		for k, x := range m.Catch {
+			if x.Target.Name == reader {
+				own := *x
+				own.Target.Name = n.ID.Name
+				m.Catch = slices.Clone(m.Catch)
+				m.Catch[k] = &own
+			}
 		}
 	}
+	if last < 0 {
+		last = len(b.Edges) - 1
+	}
+	b.Edges = slices.Insert(b.Edges, last+1, &ir.Edge{From: n.ID, To: Names(reader)})
 }

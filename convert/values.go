@@ -200,9 +200,9 @@ func (c *Converter) expr(text string, n *expr.Node, by int) string {
 // template is text with expressions.
 func (c *Converter) template(t *ir.Template) string {
 	var b strings.Builder
-	for _, s := range t.Tmpl.Segments {
+	for i, s := range t.Tmpl.Segments {
 		if s.Expr == nil {
-			b.WriteString(doc.Braces(s.Lit))
+			b.WriteString(literal(t.Tmpl, i))
 			continue
 		}
 		if s.Filter == expr.PyText {
@@ -211,6 +211,15 @@ func (c *Converter) template(t *ir.Template) string {
 		b.WriteString(c.expr(t.Text.Value[s.Lo:s.Hi], s.Expr, s.Lo))
 	}
 	return b.String()
+}
+
+// literal is a literal segment of a template. A brace before an expression is an expression of its own.
+func literal(t *expr.Template, i int) string {
+	text := t.Segments[i].Lit
+	if i+1 < len(t.Segments) && t.Segments[i+1].Expr != nil && strings.HasSuffix(text, "{") {
+		return doc.Braces(strings.TrimSuffix(text, "{")) + `{{ "{" }}`
+	}
+	return doc.Braces(text)
 }
 
 // fromJSON is a constant of a declaration, such as a default.

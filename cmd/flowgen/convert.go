@@ -75,20 +75,21 @@ func (a *app) convert(name, dir string, force bool) error {
 	if err := a.report(append(from.list, sink.List()...), false); err != nil || !ok {
 		return err
 	}
-	return a.writeConverted(native, beside, dir, []byte(out.Text), force)
+	return a.writeConverted(native, append(out.Flows, source.NewFile(beside, out.Text)), dir, force)
 }
 
-// writeConverted writes a native workflow, and with a folder of its own the files that it names.
-func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, force bool) error {
-	target := filepath.FromSlash(beside)
+// writeConverted writes a native workflow, the last of made, with those that it runs, and with a folder of its own the files
+// that it names.
+func (a *app) writeConverted(native *compiled, made []*source.File, dir string, force bool) error {
+	beside := made[len(made)-1].Name
+	home := filepath.Dir(filepath.FromSlash(beside))
 	type file struct {
 		name string
 		data []byte
 	}
 	var list []file
 	if dir != "" {
-		home, roots := filepath.Dir(target), files.Project(target)
-		target = filepath.Join(dir, filepath.Base(target))
+		roots := files.Project(filepath.FromSlash(beside))
 		for _, name := range named(native) {
 			rel, err := filepath.Rel(abs(home), name)
 			switch inside, _ := filepath.Rel(readable(beside)[0], name); {
@@ -108,7 +109,17 @@ func (a *app) writeConverted(native *compiled, beside, dir string, text []byte, 
 			list = append(list, file{filepath.Join(dir, rel), data})
 		}
 	}
-	list = append(list, file{target, text})
+	for _, f := range made {
+		target := filepath.FromSlash(f.Name)
+		if dir != "" {
+			rel, err := filepath.Rel(home, target)
+			if err != nil || !filepath.IsLocal(rel) {
+				return fmt.Errorf("%s lies outside of the folder of the workflow: convert without -o", f.Name)
+			}
+			target = filepath.Join(dir, rel)
+		}
+		list = append(list, file{target, []byte(f.Text)})
+	}
 	for _, f := range list {
 		old, err := readOwn(f.name)
 		switch {

@@ -27,7 +27,7 @@ func Convert(c *convert.Converter) {
 	if claims := w.Claims; len(claims) > 0 {
 		c.Note(claims[0].Span, "", "the native file says nothing of capabilities but those of the tools that it calls, so that its manifest leaves `%s` out", claims[0].Name)
 	}
-	c.Only(w.Name.Span, "the workflow", w, "Public Origin ShortKeys Casts Claims File Name Description Types Input State Output Tools Body Includes Lock GoTypes Secrets Models")
+	c.Only(w.Name.Span, "the workflow", w, "Public Origin ShortKeys Casts Claims File Name Description Types Input State Output Tools Body Includes Lock GoTypes Secrets Models Flows")
 	c.Dialect, c.Keys = true, keys
 	c.Out = &ir.Workflow{Input: w.Input, Secrets: w.Secrets, Models: w.Models}
 	for _, d := range w.Types {
@@ -54,6 +54,8 @@ func (g *graph) body(b ir.Body) ir.Body {
 	for _, e := range b.Edges {
 		own.Edges = append(own.Edges, g.edge(e))
 	}
+	g.Casts(&own)
+	g.PythonTexts(&own)
 	return own
 }
 
@@ -115,6 +117,8 @@ func (g *graph) node(n *ir.Node) *ir.Node {
 		loop := *v
 		loop.Do = g.body(v.Do)
 		own.Verb, own.Span = &loop, source.Span{}
+	case *ir.Flow:
+		own.Verb = &ir.Flow{Path: g.FlowFile(v.Flow), With: v.With}
 	case *ir.LLM:
 		g.Only(n.ID.Span, "the node "+n.ID.Name, v, "Model System Prompt Out Reask Span")
 	}

@@ -58,8 +58,9 @@ var roots = func() map[string]string {
 type testcase struct {
 	dialect, name, dir string
 	archive            *txtar.Archive
-	text               string // the native file; empty when it is refused
-	reason             string // of the refusal
+	text               string         // the native file; empty when it is refused
+	reason             string         // of the refusal
+	flows              []*source.File // the native files that it runs
 
 	program *check.Program // of the native file
 	opts    codegen.Options
@@ -90,15 +91,15 @@ func (c *testcase) ReadFile(name string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// with is the files of a case and one that is not written.
+// with is the files of a case and those that it becomes.
 type with struct {
 	*testcase
-	file *source.File
+	files map[string]string
 }
 
 func (w with) ReadFile(name string) ([]byte, error) {
-	if name == w.file.Name {
-		return []byte(w.file.Text), nil
+	if text, ok := w.files[name]; ok {
+		return []byte(text), nil
 	}
 	return w.testcase.ReadFile(name)
 }
@@ -172,8 +173,10 @@ func (c *testcase) convert() error {
 	}
 	sink := &diag.Sink{}
 	name := c.dir + "/" + c.native()
+	written := with{c, map[string]string{}}
 	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), name, func(f *source.File) []diag.Diagnostic {
-		native, list := c.compile(with{c, f}, f.Name, parser.Options{})
+		written.files[f.Name] = f.Text
+		native, list := c.compile(written, f.Name, parser.Options{})
 		c.program = native
 		return list
 	}, sink)
@@ -194,7 +197,7 @@ func (c *testcase) convert() error {
 		}
 		return fmt.Errorf("nothing is converted, and nothing is said")
 	}
-	c.text = out.Text
+	c.text, c.flows = out.Text, out.Flows
 	c.opts = codegen.Options{Package: goname.Package(c.program.WF.Name.Name), Path: "github.com/flowgen-dev/flowgen/golden/" + c.dir, Name: strings.TrimSuffix(c.native(), ".flowgen.yaml") + "_flow"}
 	return nil
 }
@@ -219,28 +222,15 @@ func TestText(t *testing.T) {
 			continue
 		}
 		n[0]++
-		file := filepath.Join("convert", c.dialect, c.name+".flowgen.yaml")
-		made[file] = true
 		counts[c.dialect] = n
-		t.Run(c.dir, func(t *testing.T) {
-			formatted, ok, err := parser.Format(source.NewFile(c.native(), c.text), &diag.Sink{})
-			if err != nil || !ok || formatted != c.text {
-				t.Error("the file is not in canonical layout", err)
+		for _, f := range append(slices.Clone(c.flows), source.NewFile("", c.text)) {
+			file := filepath.Join("convert", c.dialect, c.name+".flowgen.yaml")
+			if f.Name != "" {
+				file = filepath.Join("convert", c.dialect, c.name+"."+filepath.Base(f.Name))
 			}
-			want, err := os.ReadFile(file)
-			switch {
-			case err == nil && string(want) == c.text:
-			case errors.Is(err, fs.ErrNotExist) && !(*update && *only != "*/*"):
-				t.Log("new, not written down")
-			case *update:
-				if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				t.Errorf("%s is rewritten: read the difference and run again", file)
-			default:
-				t.Errorf("%s (-want +made):\n%s", file, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(c.text, "\n")))
-			}
-		})
+			made[file] = true
+			t.Run(c.dir, func(t *testing.T) { held(t, file, f.Text) })
+		}
 	}
 	for _, d := range slices.Sorted(maps.Keys(roots)) {
 		files, err := filepath.Glob("convert/" + d + "/*.flowgen.yaml")
@@ -248,11 +238,33 @@ func TestText(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			if ok, _ := filepath.Match("convert/"+*only+".flowgen.yaml", file); ok && !made[file] {
+			name, _, _ := strings.Cut(filepath.Base(file), ".")
+			if ok, _ := filepath.Match(*only, d+"/"+name); ok && !made[file] {
 				t.Errorf("%s: the case is no longer converted", file)
 			}
 		}
 		t.Logf("%s: %d of %d cases that compile become native files", d, counts[d][0], counts[d][0]+counts[d][1])
+	}
+}
+
+// held compares a native file with the one that was read.
+func held(t *testing.T, file, text string) {
+	formatted, ok, err := parser.Format(source.NewFile(file, text), &diag.Sink{})
+	if err != nil || !ok || formatted != text {
+		t.Error("the file is not in canonical layout", err)
+	}
+	want, err := os.ReadFile(file)
+	switch {
+	case err == nil && string(want) == text:
+	case errors.Is(err, fs.ErrNotExist) && !(*update && *only != "*/*"):
+		t.Log("new, not written down")
+	case *update:
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("%s is rewritten: read the difference and run again", file)
+	default:
+		t.Errorf("%s (-want +made):\n%s", file, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(text, "\n")))
 	}
 }
 

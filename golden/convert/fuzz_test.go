@@ -76,8 +76,10 @@ func holds(t *testing.T, of *testcase, text string) bool {
 		return false
 	}
 	sink := &diag.Sink{}
+	written := with{c, map[string]string{}}
 	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), c.dir+"/"+c.native(), func(f *source.File) []diag.Diagnostic {
-		_, list := c.compile(with{c, f}, f.Name, parser.Options{})
+		written.files[f.Name] = f.Text
+		_, list := c.compile(written, f.Name, parser.Options{})
 		return list
 	}, sink)
 	switch {
@@ -99,7 +101,7 @@ func holds(t *testing.T, of *testcase, text string) bool {
 	if formatted, ok, err := parser.Format(native, &diag.Sink{}); err != nil || !ok || formatted != out.Text {
 		t.Error("not in canonical layout", err)
 	}
-	again, list := c.compile(with{c, source.NewFile(c.dir+"/"+c.native(), out.Text)}, c.dir+"/"+c.native(), parser.Options{})
+	again, list := c.compile(written, c.dir+"/"+c.native(), parser.Options{})
 	if again == nil {
 		t.Fatalf("the native file does not compile: %v\n%s", list, out.Text)
 	}

@@ -17,7 +17,7 @@ var provided = ir.Provided{
 	Modules: []*ir.PythonModules{modules},
 }
 
-// texts are the functions that write artifacts, and those that format values, one for each type.
+// texts are the functions that write artifacts, format values, one for each type, and read parts of them.
 func texts() (all []*ir.GoBinding) {
 	typed := func(name string) *schema.Type {
 		return map[string]*schema.Type{"String": schema.StringType, "Text": schema.StringType, "Int": schema.IntType, "Float": schema.FloatType,
@@ -32,5 +32,17 @@ func texts() (all []*ir.GoBinding) {
 	for _, name := range []string{"String", "Int", "Float", "Bool", "Bytes", "Value"} {
 		all = append(all, dialect.Provide("stargraph", "Format"+name, schema.StringType, param("value", typed(name)), param("format", schema.StringType)))
 	}
-	return all
+	trace := dialect.Provide("stargraph/react", "Trace", schema.AnyType, param("calls", schema.MapOf(schema.EnvelopeType)), param("order", schema.ListOf(schema.StringType)))
+	trace.Err = false
+	hits := schema.ListOf(schema.ListOf(schema.StringType))
+	for _, b := range []*ir.GoBinding{
+		dialect.Provide("stargraph", "Citations", schema.ListOf(schema.StringType), param("hits", hits)),
+		dialect.Provide("stargraph", "Context", schema.StringType, param("hits", hits)),
+	} {
+		b.Err = false
+		all = append(all, b)
+	}
+	calculator := dialect.Provide("stargraph/std", "Calculator", schema.AnyType, param("expression", schema.StringType))
+	calculator.Context = true
+	return append(all, trace, calculator, dialect.PyText(), dialect.Provide("stargraph", "Member", schema.AnyType, param("v", schema.AnyType), param("path", schema.ListOf(schema.StringType))))
 }

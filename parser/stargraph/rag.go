@@ -2,6 +2,7 @@ package stargraph
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -105,7 +106,7 @@ func (p *parser) only(step *ir.Node, list ir.Ident, at source.Span) {
 				break
 			}
 		}
-		return &ir.Expr{Text: source.Text{Value: src, Span: at, Opaque: true}, Node: tree}
+		return &ir.Expr{Text: source.Text{Value: strings.Replace(src, "(a)", "("+list.Name+")", 1), Span: at, Opaque: true}, Node: tree}
 	}
 	if p.unless == nil {
 		p.unless = map[string][2]*ir.Expr{}
