@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -8,14 +9,15 @@ import (
 // A Definition is where a tool that is not Go is defined, and what is said of it there: a Python function, the default
 // export of a module, a tool of an MCP server, a Starlark function.
 type Definition struct {
-	Name  string       // as people call it: "triage.diff:parse", "./tools/double.ts", "slack/post_message"
-	Span  source.Span  // of the definition's name; zero when it stands in no file
-	In    *schema.Type // the input as the source says it, before a declaration narrowed it; nil: it does not say
-	Out   *schema.Type // the same of the result
-	Open  bool         // takes fields beyond In
-	Async bool         // a coroutine
-	Files []SourceFile // what it is made of, in the order of their names
-	Root  string       // the folder that the names of Files begin in, relative to the workflow file's; empty: that one
+	Name  string         // as people call it: "triage.diff:parse", "./tools/double.ts", "slack/post_message"
+	Span  source.Span    // of the definition's name; zero when it stands in no file
+	In    *schema.Type   // the input as the source says it, before a declaration narrowed it; nil: it does not say
+	Out   *schema.Type   // the same of the result
+	Open  bool           // takes fields beyond In
+	Async bool           // a coroutine
+	Files []SourceFile   // what it is made of, in the order of their names
+	Wrong []diag.Related // what its decorator refuses
+	Root  string         // the folder that the names of Files begin in, relative to the workflow file's; empty: that one
 }
 
 // A SourceFile is a file that a tool is made of.

@@ -13,6 +13,9 @@ type Provided struct {
 type PythonModules struct {
 	Package string // the top-level package; modules that import it may get them
 	Path    string // the Go package that has them in its variable Modules, and that binds classes
+
+	Decorator []string // the keywords that the decorator of tools takes
+	Effects   []string // the words of its keyword side_effects, which it needs
 }
 
 // Function is the function of a reference, "path.Name"; nil: there is none.

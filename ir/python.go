@@ -30,12 +30,16 @@ type PythonReader interface {
 
 // A PythonClass is a class as its source says it.
 type PythonClass struct {
-	Def    *Definition  // Files are its module and what that imports
-	Fields *schema.Type // its annotated members, with defaults where they have one or their type has a zero value
-	Node   *PythonUse   // what its execute does with a state; nil: it has none
-	Facts  []PythonFact // the fields with the marker Mirror(...)
+	Def    *Definition         // Files are its module and what that imports
+	Fields *schema.Type        // its annotated members, with defaults where they have one or their type has a zero value
+	Node   *PythonUse          // what its execute does with a state; nil: it has none
+	Facts  []PythonFact        // the fields with the marker Mirror(...)
+	Texts  map[string][]string // str() of the values of a field whose type is an Enum, in the order of the type's values: Level.high
 
-	Unread bool // it has a base whose source is not read
+	Init   []PythonParam // the arguments that it is made with
+	Config bool          // it is made with a model of them: its config_model
+	Made   bool          // Init is all that it can be made with
+	Bases  []string      // bases whose source is not read
 }
 
 // A PythonFact is a field of a state that rules see as a fact, under the name of its template.
@@ -43,11 +47,18 @@ type PythonFact struct {
 	Field, Template string
 }
 
+// A PythonParam is an argument that a class is made with.
+type PythonParam struct {
+	Name, Attribute string // Attribute of the instance has it; empty: none
+	Optional        bool
+	Default         string // when it is a literal text
+}
+
 // PythonUse is what a method reads of its parameter and which fields it writes, as far as its source says so.
 type PythonUse struct {
 	Reads    []string
 	ReadsAll bool
-	Writes   []string
+	Writes   []string // "self.x" and "self.x.y" are attributes of the instance
 	WritesAny,
 	Async bool
 	Span source.Span

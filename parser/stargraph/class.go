@@ -55,7 +55,7 @@ func (p *parser) stateClass(m dialect.Mapping) {
 		if !fieldForm.MatchString(f.Name) {
 			continue
 		}
-		x := &field{id: ir.Ident{Name: f.Name, Span: f.Span}, typ: f.Type, zero: f.Default, declared: true, input: true}
+		x := &field{id: ir.Ident{Name: f.Name, Span: f.Span}, typ: f.Type, zero: f.Default, declared: true, input: true, texts: c.Texts[f.Name]}
 		for _, fact := range c.Facts {
 			if fact.Field == f.Name {
 				x.route, x.template = true, fact.Template
@@ -77,24 +77,10 @@ func (p *parser) class(id ir.Ident) (c *ir.PythonClass, why string, absent bool)
 // classNode reads a node that is a Python class: what flowgen.bindings.yaml puts in its place, or the class.
 func (p *parser) classNode(x *node, kind *yamlnode.Node) {
 	x.kind = ir.Ident{Name: kind.Text.Value, Span: kind.Span}
+	x.config = p.configOf(x)
 	config := ""
-	if p.form == authoring {
-		o := &yamlnode.Node{Kind: yamlnode.Mapping, Span: x.at.Span}
-		for _, e := range x.at.Entries {
-			if e.Key.Text.Value != "kind" {
-				o.Entries = append(o.Entries, e)
-			}
-		}
-		if len(o.Entries) > 0 {
-			config = dialect.JSON(p.value(o))
-		}
-	} else {
-		outer, _ := p.Mapping(x.at, documentNodeShape)
-		if c := outer.Get("config"); c != nil && c.Kind != yamlnode.Mapping {
-			p.WrongShape(c, "`config` is a mapping")
-		} else if c != nil && len(c.Entries) > 0 {
-			config = dialect.JSON(p.value(c))
-		}
+	if x.config != nil && len(x.config.Entries) > 0 {
+		config = dialect.JSON(p.value(x.config))
 	}
 	name := boundName(x.kind.Name)
 	for _, t := range p.wf.Tools {
@@ -112,12 +98,35 @@ func (p *parser) classNode(x *node, kind *yamlnode.Node) {
 		p.Error(diag.UnknownTool, kind.Span, "put the Python beside the graph, or a Go function in its place, in flowgen.bindings.yaml: `flowgen: 1`, and below `tools:` a line like `"+name+": {go: ./nodes.Function, in: {field: string}, out: {field: string}, effects: none}`",
 			"the node %s is not compiled: %s", x.id.Name, why)
 		return
-	case c.Fields != nil && c.Node == nil && !c.Unread:
+	case c.Fields != nil && c.Node == nil && !slices.ContainsFunc(c.Bases, func(b string) bool { return !isNodeBase(b) }):
 		p.Report(diag.Diagnostic{Code: diag.SourceShape, Span: kind.Span, Message: "the class " + x.kind.Name + " has no method execute", Related: []diag.Related{{Span: c.Def.Span, Message: "it is defined here"}}})
 		return
 	}
 	p.wf.Includes = append(p.wf.Includes, p.sourcesOf(c)...)
-	p.ownNode(x, c, config)
+	if p.made(x, c) {
+		p.askingItself(kind.Span, c)
+		p.ownNode(x, c, config)
+	}
+}
+
+// configOf is what a node that is a class is made with; nil: nothing.
+func (p *parser) configOf(x *node) *yamlnode.Node {
+	if p.form != authoring {
+		outer, _ := p.Mapping(x.at, documentNodeShape)
+		c := outer.Get("config")
+		if c != nil && c.Kind != yamlnode.Mapping {
+			p.WrongShape(c, "`config` is a mapping")
+			return nil
+		}
+		return c
+	}
+	o := &yamlnode.Node{Kind: yamlnode.Mapping, Span: x.at.Span}
+	for _, e := range x.at.Entries {
+		if e.Key.Text.Value != "kind" {
+			o.Entries = append(o.Entries, e)
+		}
+	}
+	return o
 }
 
 // sourcesOf are the files of a class.
@@ -162,6 +171,7 @@ func (p *parser) ownNode(x *node, c *ir.PythonClass, config string) {
 	if use == nil {
 		use = &ir.PythonUse{ReadsAll: true, WritesAny: true}
 	}
+	use = p.writes(x, c, use)
 	x.class = &classUse{use: use, def: c.Def, config: config}
 	if !use.WritesAny {
 		for _, name := range use.Writes {
@@ -289,9 +299,15 @@ func (p *parser) decorated(key ir.Ident) *ir.Tool {
 	for _, t := range tools {
 		if t.FullName() == key.Name {
 			c := *t
-			c.File = p.File
+			if c.File = p.File; dynamicMap(c.Out) {
+				c.Out = schema.AnyType // which keeps the order of its keys
+			}
 			p.wf.Includes = append(p.wf.Includes, p.sourcesOf(&ir.PythonClass{Def: t.Def})...)
 			p.wf.Tools = append(p.wf.Tools, &c)
+			for _, wrong := range t.Def.Wrong {
+				p.Report(diag.Diagnostic{Code: diag.SourceSpec, Span: wrong.Span, Message: wrong.Message, Help: "fix it in Python: the engine does not load the module",
+					Related: []diag.Related{{Span: key.Span, Message: "the graph uses the tool here"}}})
+			}
 			return &c
 		}
 	}

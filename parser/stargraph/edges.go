@@ -63,6 +63,9 @@ func (p *parser) holds(x *node, r *rule) (cond string, never bool) {
 			absent.typ = schema.OptOf(t.field.typ, "no node that writes "+t.field.id.Name+" may have run")
 			t.field = &absent
 		}
+		if texts := t.field.texts; texts != nil && t.field.written && !slices.Contains(texts, t.value.Value) && slices.Contains(t.field.typ.Present().Values, t.value.Value) {
+			p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.DialectDiffers, Span: t.span, Message: "this holds for the engine only where a node wrote text: members of the Enum are " + strings.Join(texts, ", "), Help: "compare with the text of a member"})
+		}
 		c, fits := t.cond()
 		switch {
 		case fits == "" && t.not:
@@ -115,7 +118,7 @@ func (t test) cond() (cond, never string) {
 		if want == "None" {
 			return path + " == null", ""
 		}
-		c, never := (test{field: &field{id: t.field.id, typ: typ.Elem, written: t.field.written, input: t.field.input}, value: t.value}).cond()
+		c, never := (test{field: &field{id: t.field.id, typ: typ.Elem, texts: t.field.texts, written: t.field.written, input: t.field.input}, value: t.value}).cond()
 		if never != "" {
 			return "", never
 		}
@@ -125,8 +128,16 @@ func (t test) cond() (cond, never string) {
 	case schema.String:
 		return path + " == " + strconv.Quote(want), ""
 	case schema.Enum:
+		texts := typ.Values
+		if t.field.texts != nil {
+			if texts = t.field.texts; slices.Contains(texts, want) {
+				want = typ.Values[slices.Index(texts, want)]
+			} else if !t.field.written {
+				return "", "one of " + strings.Join(texts, ", ")
+			}
+		}
 		if !slices.Contains(typ.Values, want) {
-			return "", "one of " + strings.Join(typ.Values, ", ")
+			return "", "one of " + strings.Join(texts, ", ")
 		}
 		return path + " == " + strconv.Quote(want), ""
 	case schema.Bool:

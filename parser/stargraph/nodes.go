@@ -26,7 +26,8 @@ type node struct {
 	// lower makes the steps of the IR that the node becomes, the first of which has its id; nil: it does nothing. It is
 	// called when the types of all fields are known, and which of them nodes write.
 	lower    func() []*ir.Node
-	class    *classUse // nil: it is no Python class
+	class    *classUse      // nil: it is no Python class
+	config   *yamlnode.Node // what its class is made with; nil: nothing
 	compares map[*field]bool
 	texts    []func() *ir.Node // write what rules compare of fields that are no scalars
 	block    *block            // nil: it is no nodes that run side by side

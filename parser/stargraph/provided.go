@@ -7,7 +7,8 @@ import (
 )
 
 // modules stand in for the engine and for Pydantic.
-var modules = &ir.PythonModules{Package: "stargraph", Path: runtimePackage + "/pyclass"}
+var modules = &ir.PythonModules{Package: "stargraph", Path: runtimePackage + "/pyclass", Effects: []string{"none", "read", "write", "external"}, Decorator: []string{"name", "namespace", "version", "side_effects",
+	"replay_policy", "requires_capability", "input_schema", "output_schema", "description", "idempotency_key", "cost_estimate"}}
 
 // provided is what converted workflows name, and native ones with Python nodes of the engine.
 var provided = ir.Provided{
@@ -44,5 +45,6 @@ func texts() (all []*ir.GoBinding) {
 	}
 	calculator := dialect.Provide("stargraph/std", "Calculator", schema.AnyType, param("expression", schema.StringType))
 	calculator.Context = true
-	return append(all, trace, calculator, dialect.PyText(), dialect.Provide("stargraph", "Member", schema.AnyType, param("v", schema.AnyType), param("path", schema.ListOf(schema.StringType))))
+	member := dialect.Provide("stargraph", "FormatMember", schema.StringType, param("member", schema.StringType), param("format", schema.StringType), param("names", schema.MapOf(schema.StringType)))
+	return append(all, trace, calculator, member, dialect.PyText(), dialect.Provide("stargraph", "Member", schema.AnyType, param("v", schema.AnyType), param("path", schema.ListOf(schema.StringType))))
 }

@@ -82,7 +82,7 @@ func (r *router) on(i int) *field {
 			continue
 		}
 		t := c.rule.tests
-		if len(t) != 1 || t[0].not || r.mayMiss(t[0].field) || on != nil && on != t[0].field || t[0].field.typ.Kind != schema.String && t[0].field.typ.Kind != schema.Enum {
+		if len(t) != 1 || t[0].not || t[0].field.texts != nil || r.mayMiss(t[0].field) || on != nil && on != t[0].field || t[0].field.typ.Kind != schema.String && t[0].field.typ.Kind != schema.Enum {
 			return nil
 		}
 		on = t[0].field

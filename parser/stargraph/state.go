@@ -19,9 +19,10 @@ type field struct {
 	given    *schema.Type    // what a run is given; nil: typ
 	zero     *schema.Default // its value when a run is started without; nil: it has none
 	declared bool
-	route    bool   // rules can test it
-	template string // of its facts; empty: its name
-	input    bool   // a run is given it
+	route    bool     // rules can test it
+	template string   // of its facts; empty: its name
+	texts    []string // what Python's str makes of the values of an Enum; nil: the values
+	input    bool     // a run is given it
 	written  bool
 	optional bool // no node that writes it may have run
 }
@@ -143,11 +144,18 @@ func (p *parser) write(id ir.Ident, typ *schema.Type) *field {
 		p.fields[id.Name] = f
 		p.order = append(p.order, f)
 	}
-	f.written = true
+	if f.written = true; f.declared && dynamicMap(f.typ) {
+		f.given, f.typ = f.typ, schema.AnyType // which keeps the order of its keys
+	}
 	if f.typ == nil || !f.declared && typ != nil && !schema.Assignable(typ, f.typ) {
 		f.typ = schema.AnyType // what is written has several types
 	}
 	return f
+}
+
+// dynamicMap reports whether a type is a dict of anything.
+func dynamicMap(t *schema.Type) bool {
+	return t != nil && t.Kind == schema.Map && t.Elem.Kind == schema.Any
 }
 
 // keeps makes a declared field dynamic where a tool gives something that is not of its type: the engine holds nothing to the

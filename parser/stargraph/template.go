@@ -45,6 +45,7 @@ func (p *parser) templateNode(x *node, m dialect.Mapping) {
 		return
 	}
 	f := p.result(out, schema.StringType)
+	p.keeps(f, schema.StringType)
 	x.lower = func() []*ir.Node { return p.formatted(x, t, text, out, f) }
 }
 
@@ -153,6 +154,9 @@ var formats = map[schema.Kind]string{schema.String: "FormatString", schema.Int: 
 
 // step writes a field.
 func (pc piece) step(id ir.Ident, at source.Span) *ir.Node {
+	if pc.field.texts != nil && !pc.field.optional && pc.field.typ.Kind == schema.Enum {
+		return pc.member(id, at)
+	}
 	typ, name := pc.field.typ, formats[pc.field.typ.Kind]
 	value := ir.Value(reference(pc.at, pc.field.path()))
 	switch {
@@ -162,7 +166,18 @@ func (pc piece) step(id ir.Ident, at source.Span) *ir.Node {
 		typ, name = schema.AnyType, "FormatValue"
 	}
 	f := runtimeFunc(pc.at, runtimePackage, name, "writes a value as Python does.", schema.StringType, param("value", typ), param("format", schema.StringType))
-	format := &ir.Scalar{Text: source.Text{Value: pc.format, Span: pc.at, Opaque: true}, Tag: "!!str"}
-	w := &ir.With{Span: pc.at, Entries: []*ir.Entry{{Key: ir.Ident{Name: "value", Span: pc.at}, Value: value}, {Key: ir.Ident{Name: "format", Span: pc.at}, Value: format}}}
+	w := &ir.With{Span: pc.at, Entries: []*ir.Entry{{Key: ir.Ident{Name: "value", Span: pc.at}, Value: value}, {Key: ir.Ident{Name: "format", Span: pc.at}, Value: text(pc.format, pc.at)}}}
+	return &ir.Node{ID: id, Verb: &ir.GoCall{Func: f, With: w}, Span: at}
+}
+
+// member writes the member of an Enum that a field has.
+func (pc piece) member(id ir.Ident, at source.Span) *ir.Node {
+	names := &ir.Object{Span: pc.at}
+	for i, v := range pc.field.typ.Values {
+		names.Entries = append(names.Entries, &ir.Entry{Key: ir.Ident{Name: v, Span: pc.at}, Value: text(pc.field.texts[i], pc.at)})
+	}
+	w := &ir.With{Span: pc.at, Entries: []*ir.Entry{{Key: ir.Ident{Name: "member", Span: pc.at}, Value: reference(pc.at, pc.field.path())},
+		{Key: ir.Ident{Name: "format", Span: pc.at}, Value: text(pc.format, pc.at)}, {Key: ir.Ident{Name: "names", Span: pc.at}, Value: names}}}
+	f := runtimeFunc(pc.at, runtimePackage, "FormatMember", "writes a member of an Enum as Python does.", schema.StringType, param("member", schema.StringType), param("format", schema.StringType), param("names", schema.MapOf(schema.StringType)))
 	return &ir.Node{ID: id, Verb: &ir.GoCall{Func: f, With: w}, Span: at}
 }

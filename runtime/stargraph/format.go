@@ -43,6 +43,12 @@ func FormatBool(value bool, format string) (string, error) {
 	})
 }
 
+// FormatMember writes a member of an Enum, whose names say what Python's str makes of each value.
+func FormatMember(member, format string, names map[string]string) (string, error) {
+	name := names[member]
+	return formatted(format, "<"+name+": "+py.Quote(member)+">", name, func(spec string) (string, error) { return py.FormatString(name, spec) })
+}
+
 // FormatBytes writes bytes as Python's literal of them.
 func FormatBytes(value []byte, format string) (string, error) {
 	text := py.Bytes(value)

@@ -202,12 +202,15 @@ func (r *reader) typedDict(sym symbol, bases []symbol, depth int) *schema.Type {
 // enum is the values of an Enum whose members are texts. auto() of a StrEnum is the member's name in lower case.
 func (r *reader) enum(sym symbol, text bool) *schema.Type {
 	t := &schema.Type{Kind: schema.Enum}
+	var texts []string // what str() makes of the members
 	for _, p := range sym.stmt.Params {
 		switch v := p.Default; {
 		case p.Type != nil || strings.HasPrefix(p.Name, "_") || v == nil:
 			continue
 		case v.T == "str":
-			foreign.AddValue(t, v.S)
+			if foreign.AddValue(t, v.S); len(t.Values) > len(texts) { // another name of a member is no member
+				texts = append(texts, sym.stmt.Name+"."+p.Name)
+			}
 		case v.T == "call" && text && r.auto(sym.in, v):
 			foreign.AddValue(t, strings.ToLower(p.Name))
 		default:
@@ -216,6 +219,9 @@ func (r *reader) enum(sym symbol, text bool) *schema.Type {
 	}
 	if len(t.Values) == 0 {
 		return schema.AnyType
+	}
+	if !text && !slices.ContainsFunc(sym.stmt.Methods, func(m *method) bool { return m.Name == "__str__" || m.Name == "__format__" }) {
+		r.texts[t] = texts
 	}
 	return t
 }

@@ -214,8 +214,30 @@ func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statem
 		}
 		t.EffectsSpan = span
 		foreign.Fill(t, foreign.Signature{Name: module + ":" + s.Name, Span: span, In: in, Out: out, Open: s.Rest, Async: s.Async, Description: foreign.Summary(s.Doc), Files: w.closure(module)}, &diag.Sink{})
-		t.Def.Root = root
+		t.Def.Root, t.Def.Wrong = root, sp.refused(span, spare)
 		return t
 	}
 	return nil
+}
+
+// refused is what the decorator of an engine does not take, and Python raises for.
+func (s *spec) refused(at source.Span, spare *ir.PythonModules) (list []diag.Related) {
+	wrong := func(at source.Span, message string) { list = append(list, diag.Related{Span: at, Message: message}) }
+	for _, k := range s.words {
+		if !slices.Contains(spare.Decorator, k.Name) {
+			place := at
+			if k.X != nil {
+				place = k.X.At.in(s.in.file.Source, "")
+			}
+			wrong(place, "the decorator has no keyword `"+k.Name+"`")
+		}
+	}
+	words := strings.Join(spare.Effects, ", ")
+	switch n := s.value("side_effects"); {
+	case n == nil:
+		wrong(at, "the decorator needs `side_effects`: "+words)
+	case (n.T == "str" || n.T == "attr") && !slices.Contains(spare.Effects, n.S):
+		wrong(n.At.in(s.in.file.Source, ""), "`"+n.S+"` is none of the words of `side_effects`: "+words)
+	}
+	return list
 }

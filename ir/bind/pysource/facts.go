@@ -50,8 +50,13 @@ type method struct {
 	Async  bool     `json:"async"`
 	Reads  []string `json:"reads"`  // attributes of the parameter
 	All    bool     `json:"all"`    // it is used in other ways, too
-	Writes []string `json:"writes"` // keys of the mappings that are returned
+	Writes []string `json:"writes"` // keys of the mappings that are returned; "self.x" is an attribute
 	Any    bool     `json:"any"`    // other values are returned, too
+
+	Abstract bool              `json:"abstract"`
+	Params   []*param          `json:"params"` // of __init__, without self
+	Rest     bool              `json:"rest"`   // it takes any keyword
+	Keeps    map[string]string `json:"keeps"`  // the attributes that are parameters
 }
 
 type param struct {

@@ -119,6 +119,17 @@ def function(n, weak):
             "type": expr(n.returns), "doc": ast.get_docstring(n) or "", "marks": [expr(d) for d in n.decorator_list]}
 
 
+def key(n):
+    """The text of a key of a mapping, "self.x" or "self.x.y" for one that the instance has; None: it is not known."""
+    if isinstance(n, ast.Constant) and isinstance(n.value, str):
+        return n.value
+    path = []
+    while isinstance(n, ast.Attribute):
+        path.insert(0, n.attr)
+        n = n.value
+    return ".".join(["self"] + path) if isinstance(n, ast.Name) and n.id == "self" and 0 < len(path) < 3 else None
+
+
 def made(body):
     """The mappings that a function makes in a variable, by name: their keys, None where not all of them are known."""
     out = {}
@@ -127,17 +138,14 @@ def made(body):
         known = out.setdefault(name, [])
         out[name] = None if known is None or keys is None else known + keys
 
-    def constant(n):
-        return isinstance(n, ast.Constant) and isinstance(n.value, str)
-
     def literal(v):
-        return [k.value for k in v.keys] if isinstance(v, ast.Dict) and all(map(constant, v.keys)) else None
+        return [key(k) for k in v.keys] if isinstance(v, ast.Dict) and all(map(key, v.keys)) else None
 
     def target(t, v):
         if isinstance(t, ast.Name):
             add(t.id, literal(v))
         elif isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name):
-            add(t.value.id, [t.slice.value] if constant(t.slice) else None)
+            add(t.value.id, [key(t.slice)] if key(t.slice) else None)
 
     for n in (n for s in body for n in ast.walk(s)):
         if isinstance(n, ast.Assign):
@@ -177,8 +185,8 @@ class Uses(ast.NodeVisitor):
 
     def visit_Return(self, n):
         v = n.value
-        if isinstance(v, ast.Dict) and all(isinstance(k, ast.Constant) and isinstance(k.value, str) for k in v.keys):
-            self.keys += [k.value for k in v.keys]
+        if isinstance(v, ast.Dict) and all(map(key, v.keys)):
+            self.keys += map(key, v.keys)
         elif isinstance(v, ast.Name) and self.made.get(v.id) is not None:
             self.keys += self.made[v.id]
         elif v is not None and not (isinstance(v, ast.Constant) and v.value is None):
@@ -198,8 +206,20 @@ def method(n):
     u = Uses(params[1].arg if len(params) > 1 else "", n.body)
     for s in n.body:
         u.visit(s)
-    return {"name": n.name, "p": [n.lineno, n.col_offset, n.lineno, n.col_offset], "async": isinstance(n, ast.AsyncFunctionDef),
-            "reads": sorted(set(u.reads)), "all": u.all, "writes": list(dict.fromkeys(u.keys)), "any": u.any}
+    out = {"name": n.name, "p": [n.lineno, n.col_offset, n.lineno, n.col_offset], "async": isinstance(n, ast.AsyncFunctionDef),
+           "reads": sorted(set(u.reads)), "all": u.all, "writes": list(dict.fromkeys(u.keys)), "any": u.any,
+           "abstract": any(expr(d).get("s") == "abstractmethod" for d in n.decorator_list)}
+    if n.name == "__init__":
+        f = function(n, False)
+        out.update(params=f["params"][1:], rest=f["rest"], keeps=kept(n.body))
+    return out
+
+
+def kept(body):
+    """The attributes that are parameters: `self.x = x`."""
+    return {t.attr: s.value.id for s in body if isinstance(s, (ast.Assign, ast.AnnAssign)) and isinstance(s.value, ast.Name)
+            for t in (s.targets if isinstance(s, ast.Assign) else [s.target])
+            if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == "self"}
 
 
 def members(body):

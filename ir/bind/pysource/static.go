@@ -71,16 +71,22 @@ func (x *Reader) class(from *source.File, id ir.Ident) (c *ir.PythonClass, sym s
 
 // describeClass reads the members and the method execute of a class and its bases.
 func (r *reader) describeClass(sym symbol, c *ir.PythonClass) {
-	c.Fields = &schema.Type{Kind: schema.Struct}
+	c.Fields, c.Texts = &schema.Type{Kind: schema.Struct}, map[string][]string{}
 	bases := append([]symbol{sym}, r.ancestors(sym, 0)...)
 	for _, b := range bases {
 		if b.stmt == nil {
-			module, _ := split(b.name)
-			c.Unread = c.Unread || !known(module)
+			if module, _ := split(b.name); !known(module) {
+				c.Bases = append(c.Bases, b.name)
+			}
 			continue
 		}
+		c.Config = c.Config || slices.ContainsFunc(b.stmt.Params, func(p *param) bool { return p.Name == "config_model" })
 		for _, m := range b.stmt.Methods {
-			if m.Name == "execute" && c.Node == nil {
+			if m.Name == "__init__" && !c.Made && len(c.Bases) == 0 {
+				c.Made = !m.Rest
+				c.Init = arguments(m)
+			}
+			if m.Name == "execute" && c.Node == nil && !m.Abstract {
 				c.Node = &ir.PythonUse{Reads: m.Reads, ReadsAll: m.All, Writes: m.Writes, WritesAny: m.Any, Async: m.Async, Span: m.At.in(b.in.file.Source, m.Name)}
 			}
 		}
@@ -102,12 +108,33 @@ func (r *reader) describeClass(sym symbol, c *ir.PythonClass) {
 				f.Default = &schema.Default{JSON: text, Span: f.Span}
 			}
 			foreign.Put(c.Fields, f)
+			if delete(c.Texts, f.Name); r.texts[f.Type.Present()] != nil {
+				c.Texts[f.Name] = r.texts[f.Type.Present()]
+			}
 			c.Facts = slices.DeleteFunc(c.Facts, func(o ir.PythonFact) bool { return o.Field == p.Name })
 			if template, marked := r.mirror(b.in, p.Type, 0); marked {
 				c.Facts = append(c.Facts, ir.PythonFact{Field: p.Name, Template: cmp.Or(template, p.Name)})
 			}
 		}
 	}
+}
+
+// arguments are those of __init__.
+func arguments(m *method) []ir.PythonParam {
+	var list []ir.PythonParam
+	for _, p := range m.Params {
+		x := ir.PythonParam{Name: p.Name, Optional: p.Default != nil}
+		if p.Default != nil && p.Default.T == "str" {
+			x.Default = p.Default.S
+		}
+		for attribute, name := range m.Keeps {
+			if name == p.Name {
+				x.Attribute = attribute
+			}
+		}
+		list = append(list, x)
+	}
+	return list
 }
 
 // initial is what a member begins with, as JSON: its default, or the zero value of its type. "" when there is none, and for

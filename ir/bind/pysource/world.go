@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -22,12 +23,13 @@ type world struct {
 	modules map[string]*module
 	local   map[string]bool // whether a module of the first level is in the workflow's folder
 	types   map[classKey]*classType
+	texts   map[*schema.Type][]string // str() of the values of an Enum
 }
 
 // newWorld is the search path of a tool: the folder of the file that declares it, the virtual environment, PYTHONPATH,
 // and what Python has itself.
 func newWorld(files *foreign.Files, p *probe, home foreign.Folder, venv *foreign.Folder) *world {
-	w := &world{files: files, probe: p, home: home, strange: programs.Strangers(home.Disk), names: map[string][]string{}, local: map[string]bool{}, modules: map[string]*module{}, types: map[classKey]*classType{}}
+	w := &world{files: files, probe: p, home: home, strange: programs.Strangers(home.Disk), names: map[string][]string{}, local: map[string]bool{}, modules: map[string]*module{}, types: map[classKey]*classType{}, texts: map[*schema.Type][]string{}}
 	w.places = []place{{folder: home, local: true}}
 	for _, name := range filepath.SplitList(os.Getenv("PYTHONPATH")) {
 		if abs, err := filepath.Abs(name); name != "" && err == nil {

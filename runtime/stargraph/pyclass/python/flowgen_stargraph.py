@@ -25,8 +25,8 @@ def node(of, config):
             cls = load(of)
             if not isinstance(cls, type):
                 made[key] = cls
-            elif config and isinstance(getattr(cls, "config_model", None), type):
-                made[key] = cls(cls.config_model(**config))
+            elif isinstance(getattr(cls, "config_model", None), type):
+                made[key] = cls(config=cls.config_model(**(config or {})))
             else:
                 made[key] = cls(**(config or {}))
         return made[key]
