@@ -66,7 +66,7 @@ func start(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
 	if err != nil {
 		return nil, found, err
 	}
-	l := &Log{mode: mode, file: file, written: found.Good, disk: disk}
+	l := &Log{mode: mode, file: file, written: found.Good, old: found.old, disk: disk}
 	if found.Torn > 0 {
 		err = file.Truncate(found.Good)
 	}

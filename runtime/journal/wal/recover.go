@@ -3,7 +3,6 @@ package wal
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 )
 
@@ -24,6 +23,7 @@ type Recovered struct {
 	Lines [][]byte // whole lines as they were appended, without "sync" and "sum"
 	Good  int64    // bytes of them: what follows is torn
 	Torn  int64    // bytes that were cut off
+	old   bool     // its sums leave the place out
 }
 
 // Recover reads a log. What a crash has torn at its end is left out; a *DamagedError says that something else happened
@@ -38,7 +38,10 @@ func Recover(data []byte) (*Recovered, error) {
 		if n < 0 {
 			why = "its end is missing"
 		} else {
-			line, why = open(rest[:n])
+			if r.Good == 0 {
+				r.old = fits(rest[:n], nowhere)
+			}
+			line, why = open(rest[:n], r.place())
 		}
 		if why != "" {
 			// A crash leaves a missing end or a hole of zeros, and only behind what was known to be on the disk.
@@ -55,14 +58,29 @@ func Recover(data []byte) (*Recovered, error) {
 	return r, nil
 }
 
-// open checks a line and takes off what the log has added.
-func open(sealed []byte) (line []byte, why string) {
+// place is where the next line begins, as its sum says it.
+func (r *Recovered) place() int64 {
+	if r.old {
+		return nowhere
+	}
+	return r.Good
+}
+
+// fits reports whether the sum of a line is that of its place.
+func fits(sealed []byte, place int64) bool {
 	body, sum, ok := split(sealed)
+	var hex [8]byte
+	return ok && string(appendSum(hex[:0], sumOf(place, body))) == string(sum)
+}
+
+// open checks a line and takes off what the log has added.
+func open(sealed []byte, place int64) (line []byte, why string) {
+	body, _, ok := split(sealed)
 	if !ok {
 		return nil, "it does not end in a sum"
 	}
-	if fmt.Sprintf("%08x", crc32.Checksum(body, table)) != string(sum) {
-		return nil, "its sum does not fit"
+	if !fits(sealed, place) {
+		return nil, "its sum does not fit: it was changed or moved, or something before it was removed or added"
 	}
 	if i, _, ok := syncOf(body); ok {
 		body = body[:i]
@@ -109,18 +127,18 @@ func syncOf(body []byte) (at int, length int64, ok bool) {
 
 // lastSync is the largest length that a whole line knows to be on the disk.
 func lastSync(data []byte) int64 {
-	var most int64
+	var most, at int64
 	for rest := data; ; {
 		n := bytes.IndexByte(rest, '\n')
 		if n < 0 {
 			return min(most, int64(len(data)))
 		}
-		if body, sum, ok := split(rest[:n]); ok {
-			if _, length, ok := syncOf(body); ok && fmt.Sprintf("%08x", crc32.Checksum(body, table)) == string(sum) {
+		if body, _, ok := split(rest[:n]); ok {
+			if _, length, ok := syncOf(body); ok && (fits(rest[:n], at) || fits(rest[:n], nowhere)) {
 				most = max(most, length)
 			}
 		}
-		rest = rest[n+1:]
+		rest, at = rest[n+1:], at+int64(n+1)
 	}
 }
 

@@ -1,13 +1,16 @@
 // Package wal is an append-only log of JSON lines that survives crashes: what Append has promised to be durable is found
 // again, what was torn is cut off, and what was damaged is reported and never guessed at.
 //
-// A line is a JSON object whose last field is "sum", the CRC-32C of the bytes before that field. A line that follows a
+// A line is a JSON object whose last field is "sum", the CRC-32C of the line's place, its offset in eight bytes with the lowest
+// first, and of the bytes before that field. So a line that was removed, doubled or moved is damage, and every line can be
+// trusted whatever was before it. Logs of older programs leave the place out. A line that follows a
 // sync carries "sync", the length of the file that is known to be on the disk. So recovery tells the two kinds of bad
 // lines apart: behind the last known sync a hole or a missing end is what a crash leaves, anything else is damage.
 package wal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -51,6 +54,7 @@ type Log struct {
 	syncing sync.Mutex // held by the one that syncs; always taken before mu
 	synced  int64      // bytes known to be on the disk; guarded by mu
 	told    int64      // value of the last "sync" field
+	old     bool       // sums leave the place out; constant
 	names   []string   // folders whose entries are not on the disk yet: those of a new log; guarded by syncing
 	disk    Disk
 	asked   bool // something was to be durable; guarded by mu
@@ -101,22 +105,43 @@ func (l *Log) add(line []byte) {
 		l.pending = strconv.AppendInt(l.pending, l.synced, 10)
 		l.told = l.synced
 	}
-	l.pending = seal(l.pending, at)
+	place := l.written + int64(at)
+	if l.old {
+		place = nowhere
+	}
+	l.pending = seal(l.pending, at, place)
+}
+
+// nowhere is the place of lines whose sum leaves it out.
+const nowhere = -1
+
+// sumOf is the sum of a line at a place of the log.
+func sumOf(place int64, body []byte) uint32 {
+	if place == nowhere {
+		return crc32.Checksum(body, table)
+	}
+	var at [8]byte
+	binary.LittleEndian.PutUint64(at[:], uint64(place))
+	return crc32.Update(crc32.Checksum(at[:], table), table, body)
 }
 
 // seal ends the line that begins at b[at:] with its sum.
-func seal(b []byte, at int) []byte {
-	sum := crc32.Checksum(b[at:], table)
+func seal(b []byte, at int, place int64) []byte {
+	sum := sumOf(place, b[at:])
 	if len(b)-at == 1 { // an empty object
 		b = append(b, sumStart[1:]...)
 	} else {
 		b = append(b, sumStart...)
 	}
+	return append(appendSum(b, sum), "\"}\n"...)
+}
+
+func appendSum(b []byte, sum uint32) []byte {
 	const hex = "0123456789abcdef"
 	for shift := 28; shift >= 0; shift -= 4 {
 		b = append(b, hex[sum>>shift&15])
 	}
-	return append(b, "\"}\n"...)
+	return b
 }
 
 // flush gives what is pending to the operating system; l.mu is held.
