@@ -134,6 +134,12 @@ func (d *disk) SyncDir(string) error {
 	return nil
 }
 
+// ReadDir implements wal.Disk. A run is not looked for here.
+func (d *disk) ReadDir(string) ([]string, error) { return nil, nil }
+
+// RemoveAll implements wal.Disk. Nothing is removed.
+func (d *disk) RemoveAll(string) error { return errors.ErrUnsupported }
+
 // Lock implements wal.Disk.
 func (d *disk) Lock(name string) (func() error, error) {
 	if d.locks[name] {

@@ -2,9 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -17,13 +14,11 @@ const maxPast = 100
 // Last implements runtime.Past: it looks through the latest runs of the workflow that have ended, at most 100. Runs whose
 // journal cannot be read are passed over.
 func (f *Folder) Last(ctx context.Context, q runtime.LastCall) ([]byte, error) {
-	entries, err := os.ReadDir(f.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
+	ids, err := f.ids()
+	if err != nil {
 		return nil, err
 	}
-	ids := f.of(q.Workflow, entries)
+	ids = f.of(q.Workflow, ids)
 	for _, id := range ids[:min(len(ids), maxPast)] {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io/fs"
 	mathrand "math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -54,7 +53,7 @@ var ErrOverlaps = errors.New("another run of the workflow goes on")
 type Options struct {
 	Sync    Sync
 	Program string   // version of the program, for the header
-	Disk    wal.Disk // nil: the operating system's
+	Disk    wal.Disk // where the folder is; nil: on the operating system's disk
 	Now     func() time.Time
 	Seed    func() uint64 // of new runs; nil: a random one
 }
@@ -117,6 +116,14 @@ func (f *Folder) Make() error { return f.mkdir(f.dir, true) }
 // Dir returns the folder's name.
 func (f *Folder) Dir() string { return f.dir }
 
+// String says where the runs are: in the folder, or in the store that it is in.
+func (f *Folder) String() string {
+	if s, ok := f.opts.Disk.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return f.dir
+}
+
 // Blobs returns the folder in which large parts of a run are kept.
 func (f *Folder) Blobs(id string) string { return filepath.Join(f.dir, id, blobsName) }
 
@@ -157,17 +164,14 @@ type Run struct {
 // List returns the runs in the folder, the latest first. A folder that is not there has none. Runs whose journal cannot
 // be read are listed with the reason.
 func (f *Folder) List() ([]Run, error) {
-	entries, err := os.ReadDir(f.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, f.unlisted(err)
+	ids, err := f.ids()
+	if err != nil {
+		return nil, err
 	}
 	list := []Run{}
-	for _, e := range entries {
-		if !e.IsDir() || !isID(e.Name()) {
-			continue
-		}
-		r := Run{ID: e.Name()}
-		if j, err := f.read(e.Name()); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errEmpty) {
+	for _, id := range ids {
+		r := Run{ID: id}
+		if j, err := f.read(id); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errEmpty) {
 			continue // it has not begun
 		} else if err != nil {
 			r.Failure = err.Error()
@@ -183,6 +187,15 @@ func (f *Folder) List() ([]Run, error) {
 	return list, nil
 }
 
+// ids are the names of the folders of runs, in no particular order. A folder of runs that is not there has none.
+func (f *Folder) ids() ([]string, error) {
+	names, err := f.opts.Disk.ReadDir(f.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, f.unlisted(err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !isID(name) }), nil
+}
+
 // since is a text by which runs sort in the order in which they began.
 func (f *Folder) since(r Run) string {
 	if made(r.ID) {
@@ -196,7 +209,7 @@ func (f *Folder) unlisted(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return fmt.Errorf("the folder of runs %s cannot be read: %w", f.dir, err)
+	return fmt.Errorf("the folder of runs %s cannot be read: %w", f, err)
 }
 
 // when is the part of an id that says when the run began.
@@ -205,19 +218,17 @@ func when(id string) string { return id[max(0, len(id)-len("20060102T150405000-f
 // Find returns the id of the run that name stands for: an id, the beginning of one that no other has, "latest", which is
 // the latest of the workflow, or "latest~1" for the one before it. A name with a path in it is none.
 func (f *Folder) Find(workflow, name string) (string, error) {
-	entries, err := os.ReadDir(f.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", f.unlisted(err)
+	ids, err := f.ids()
+	if err != nil {
+		return "", err
 	}
 	back, latest := before(name)
 	if latest {
-		return f.latest(workflow, name, back, entries)
+		return f.latest(workflow, name, back, ids)
 	}
 	var found []string
-	for _, e := range entries {
-		id := e.Name()
+	for _, id := range ids {
 		switch {
-		case !e.IsDir() || !isID(id):
 		case id == name:
 			return id, nil
 		case name != "" && strings.HasPrefix(id, name):
@@ -228,7 +239,7 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f.dir, name)
+		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f, name)
 	}
 	more := ""
 	if len(found) > 3 {
@@ -238,23 +249,20 @@ func (f *Folder) Find(workflow, name string) (string, error) {
 }
 
 // latest returns the run of the workflow that began as the latest but back.
-func (f *Folder) latest(workflow, name string, back int, entries []os.DirEntry) (string, error) {
-	found := f.of(workflow, entries)
+func (f *Folder) latest(workflow, name string, back int, ids []string) (string, error) {
+	found := f.of(workflow, ids)
 	if back >= len(found) {
-		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f.dir, name)
+		return "", fmt.Errorf("%w: %s has no run %s", ErrNoRun, f, name)
 	}
 	return found[back], nil
 }
 
-// of lists the runs of a workflow among entries, those of all when it is empty, the latest first. An id that was chosen says
+// of lists the runs of a workflow among ids, those of all when it is empty, the latest first. An id that was chosen says
 // neither the workflow nor the time: the journal does.
-func (f *Folder) of(workflow string, entries []os.DirEntry) []string {
+func (f *Folder) of(workflow string, ids []string) []string {
 	var found []Run
-	for _, e := range entries {
-		r := Run{ID: e.Name()}
-		if !e.IsDir() || !isID(r.ID) {
-			continue
-		}
+	for _, id := range ids {
+		r := Run{ID: id}
 		if made(r.ID) {
 			if workflow == "" || strings.TrimSuffix(r.ID, when(r.ID)) == engine.RunIDPrefix(workflow) {
 				found = append(found, r)
@@ -267,11 +275,11 @@ func (f *Folder) of(workflow string, entries []os.DirEntry) []string {
 	slices.SortFunc(found, func(a, b Run) int {
 		return cmp.Or(strings.Compare(f.since(b), f.since(a)), strings.Compare(a.ID, b.ID))
 	})
-	ids := make([]string, len(found))
+	sorted := make([]string, len(found))
 	for i, r := range found {
-		ids[i] = r.ID
+		sorted[i] = r.ID
 	}
-	return ids
+	return sorted
 }
 
 // before reads "latest" and "latest~N": how many runs before the latest one are meant.
@@ -351,7 +359,7 @@ func (f *Folder) remove(id string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.RemoveAll(filepath.Join(f.dir, id)), unlock())
+	return errors.Join(f.opts.Disk.RemoveAll(filepath.Join(f.dir, id)), unlock())
 }
 
 var errEmpty = errors.New("the journal is empty")

@@ -18,7 +18,7 @@ type File interface {
 	Close() error
 }
 
-// Disk is where logs are. It is an interface so that tests can make a disk fail; OS is the real one.
+// Disk is where logs are: OS is the operating system's, package database has one in a database, and tests have disks that fail.
 type Disk interface {
 	// ReadFile returns the whole file; an error that is fs.ErrNotExist says that there is none.
 	ReadFile(name string) ([]byte, error)
@@ -29,6 +29,10 @@ type Disk interface {
 	Mkdir(dir string) error
 	// SyncDir makes the names in a folder durable.
 	SyncDir(dir string) error
+	// ReadDir returns the names of the folders in a folder, sorted; fs.ErrNotExist says that it is not there.
+	ReadDir(dir string) ([]string, error)
+	// RemoveAll removes a folder with all that is in it.
+	RemoveAll(dir string) error
 	// Lock keeps others away from a file until the function it returns is called. ErrLocked: somebody else has it.
 	Lock(name string) (unlock func() error, err error)
 }
@@ -146,6 +150,19 @@ func openFile(name string, flag int) (*os.File, error) {
 }
 
 func (osDisk) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
+
+func (osDisk) ReadDir(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+func (osDisk) RemoveAll(dir string) error { return os.RemoveAll(dir) }
 
 func (osDisk) SyncDir(dir string) error {
 	d, err := os.Open(dir)

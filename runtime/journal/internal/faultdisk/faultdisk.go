@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -255,6 +256,36 @@ func (d *Disk) SyncDir(dir string) error {
 			d.names[name] = true
 		}
 	}
+	return nil
+}
+
+// ReadDir implements wal.Disk.
+func (d *Disk) ReadDir(dir string) ([]string, error) {
+	err := d.begin("readdir")
+	defer d.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for name := range d.dirs {
+		if filepath.Dir(name) == filepath.Clean(dir) {
+			names = append(names, filepath.Base(name))
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// RemoveAll implements wal.Disk.
+func (d *Disk) RemoveAll(dir string) error {
+	err := d.begin("remove")
+	defer d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	below := func(name string) bool { return name == dir || strings.HasPrefix(name, dir+string(filepath.Separator)) }
+	maps.DeleteFunc(d.files, func(name string, _ *file) bool { return below(name) })
+	maps.DeleteFunc(d.dirs, func(name string, _ bool) bool { return below(name) })
 	return nil
 }
 
