@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
 
 // ErrNotLinked is the error of a URL whose store is in no leaf that the program links.
@@ -17,10 +18,11 @@ type Kind[Store any] struct {
 	openers map[string]func(url string) (Store, func() error, error)
 }
 
-// Caches and Blobs are the kinds.
+// The kinds. Stores of runs are where package runs keeps journals.
 var (
 	Caches Kind[runtime.Cache]
 	Blobs  Kind[runtime.Blobs]
+	Runs   Kind[wal.Disk]
 )
 
 // Register adds the stores of a scheme. open returns the store and what releases it; its errors do not show the URL, which may hold

@@ -1,0 +1,96 @@
+//go:build unix
+
+// Package postgrestest starts PostgreSQL servers for tests: a cluster of its own in a temporary folder, on a socket there.
+package postgrestest
+
+import (
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
+)
+
+// nobody is who the server runs as where the test is root's: PostgreSQL refuses to.
+const nobody = 65534
+
+// Start starts a server and returns the URL of its database. It ends with the test. Without the programs the test is skipped, and fails
+// in CI.
+func Start(t testing.TB) string {
+	t.Helper()
+	bin := programs()
+	if bin == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("PostgreSQL is missing: .ci/run installs it")
+		}
+		t.Skip("PostgreSQL is not installed: Debian has it in the package postgresql")
+	}
+	dir, err := os.MkdirTemp("", "pg") // short: the name of a socket has 100 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	command := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.Dir = dir
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+		if os.Getuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		}
+		return cmd
+	}
+	if os.Getuid() == 0 {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := command("initdb", "-D", data, "-U", "flowgen", "-A", "trust", "-E", "UTF8", "--no-sync").CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	server := command("postgres", "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0777")
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	server.Stdout, server.Stderr = log, log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGINT) // ends the connections
+		_ = server.Wait()
+		_ = os.RemoveAll(dir)
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if !eventually.Is(func() bool { return command("pg_isready", "-h", dir, "-q").Run() == nil }) {
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("PostgreSQL does not begin:\n%s", text)
+	}
+	return "postgres://flowgen@/postgres?" + url.Values{"host": {dir}}.Encode()
+}
+
+// programs is the folder with the newest of the server's programs; "" when there is none.
+func programs() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	slices.SortFunc(found, func(a, b string) int { return version(a) - version(b) })
+	if len(found) > 0 {
+		return filepath.Dir(found[len(found)-1])
+	}
+	if name, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(name)
+	}
+	return ""
+}
+
+func version(initdb string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb))))
+	return n
+}

@@ -1,0 +1,78 @@
+// Package postgres keeps the journals of runs in PostgreSQL, so that the replicas of a service share them:
+//
+//	store, err := postgres.Open(ctx, "postgres://triage@db/triage")
+//	folder := runs.Open("", runs.Options{Disk: store})
+//	w, err := triage.New(runtime.WithEngines(folder.Record))
+//
+// Package database says what a replica may do that is paused or dies. A program that links this package takes such URLs in --runs
+// and FLOWGEN_RUNS.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/flowgen-dev/flowgen/runtime/journal/database"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
+	"github.com/flowgen-dev/flowgen/runtime/stores"
+)
+
+func init() {
+	for _, scheme := range []string{"postgres", "postgresql"} {
+		stores.Runs.Register(scheme, func(address string) (wal.Disk, func() error, error) {
+			s, err := Open(context.Background(), address)
+			if err != nil {
+				return nil, nil, err
+			}
+			return s, s.Close, nil
+		})
+	}
+}
+
+var dialect = database.Dialect{
+	Bytes: "BYTEA",
+	Clock: "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
+	Lock:  " FOR SHARE",
+}
+
+// connections is how many are open at once: one process seldom needs more, and a server has a hundred for all.
+const connections = 8
+
+// Open connects to a database, by a URL or a connection string of libpq, and makes the tables where they are missing. The usual
+// variables (PGHOST, PGPASSWORD, ...) and the file of passwords complete it. The parameter lease of a URL, such as 30s, is
+// database.Options.Lease. Errors and messages do not show the password.
+func Open(ctx context.Context, address string) (*database.Store, error) {
+	o := database.Options{}
+	if u, err := url.Parse(address); err == nil && u.Scheme != "" {
+		q := u.Query()
+		if q.Has("lease") {
+			if o.Lease, err = time.ParseDuration(q.Get("lease")); err != nil || o.Lease < time.Second {
+				return nil, errors.New("the lease in the URL of the database is a duration of at least a second, such as 15s")
+			}
+			q.Del("lease")
+			u.RawQuery = q.Encode()
+			address = u.String()
+		}
+	}
+	c, err := pgx.ParseConfig(address)
+	if err != nil { // its text can hold the password
+		return nil, errors.New("the URL of the database cannot be read: write postgres://user@host:5432/database, and the password into PGPASSWORD or ~/.pgpass")
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 10 * time.Second
+	}
+	o.Name = (&url.URL{Scheme: "postgres", User: url.User(c.User), Host: c.Host, Path: "/" + c.Database}).Redacted()
+	db := stdlib.OpenDB(*c)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	s, err := database.Open(ctx, db, dialect, o)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
