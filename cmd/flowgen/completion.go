@@ -46,7 +46,11 @@ func complete(cmd *cobra.Command) {
 
 // nodeNames are the nodes whose calls a run has recorded.
 func nodeNames(run string) []string {
-	_, j, err := runsFolder("").Named("", run)
+	folder, err := runsFolder("")
+	if err != nil {
+		return nil
+	}
+	_, j, err := folder.Named("", run)
 	if err != nil {
 		return nil
 	}
@@ -60,7 +64,11 @@ func nodeNames(run string) []string {
 
 // runNames are the recorded runs, the latest first.
 func runNames() []string {
-	list, err := runsFolder("").List()
+	folder, err := runsFolder("")
+	if err != nil {
+		return nil
+	}
+	list, err := folder.List()
 	if err != nil {
 		return nil
 	}

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +35,11 @@ func (a *app) diffCommand() *cobra.Command {
 			if format != "text" && format != "json" {
 				return noFormat(format)
 			}
-			return a.diff(runsFolder(dir), args[0], args[1], format)
+			folder, err := runsFolder(dir)
+			if err != nil {
+				return a.notCompared(err)
+			}
+			return a.diff(folder, args[0], args[1], format)
 		},
 	}
 	formatFlag(cmd, &format, "text", "json")
@@ -46,12 +52,16 @@ func runsFlag(cmd *cobra.Command, dir *string) {
 }
 
 // runsFolder is the folder in which runs are looked for.
-func runsFolder(dir string) *runs.Folder {
+func runsFolder(dir string) (*runs.Folder, error) {
 	env := os.Getenv("FLOWGEN_RUNS")
 	if env == "off" { // nothing is recorded; what was is where it is
 		env = ""
 	}
-	return runs.Open(cmp.Or(dir, env, filepath.FromSlash(runs.DefaultDir)), runs.Options{})
+	dir = cmp.Or(dir, env, filepath.FromSlash(runs.DefaultDir))
+	if strings.Contains(dir, "://") {
+		return nil, errors.New("flowgen itself has no driver of a database: write `PROGRAM inspect RUN --format jsonl` of the workflow's program to a file, whose name takes the place of RUN")
+	}
+	return runs.Open(dir, runs.Options{}), nil
 }
 
 func (a *app) diff(folder *runs.Folder, nameA, nameB, format string) error {

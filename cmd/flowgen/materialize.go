@@ -56,7 +56,11 @@ func (a *app) materializeCommand() *cobra.Command {
 }
 
 func (a *app) materialize(f *materializeFlags, args []string) error {
-	id, j, err := runsFolder(f.runs).Named("", args[0])
+	folder, err := runsFolder(f.runs)
+	if err != nil {
+		return err
+	}
+	id, j, err := folder.Named("", args[0])
 	if err != nil {
 		return err
 	}

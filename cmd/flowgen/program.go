@@ -48,7 +48,7 @@ func (a *app) buildCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or the folder to write it to")
 	traceFlag(cmd, &trace)
-	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores that the program has for --cache and --blobs besides folders: redis, s3")
+	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores that the program has for --cache, --blobs and --runs besides folders: postgres, redis, s3, sqlite")
 	return cmd
 }
 

@@ -93,6 +93,16 @@ type system struct {
 	redact func(string) string
 	// typed says whether answers can be typed; nil: when standard input and error are terminals.
 	typed func() bool
+
+	closers []func() error // of the databases of runs
+}
+
+// close releases what a verb has opened.
+func (s *system) close() {
+	for _, c := range s.closers {
+		_ = c() // everything was written before
+	}
+	s.closers = nil
 }
 
 func hostSystem() *system {
@@ -132,6 +142,7 @@ var verbs = []string{"run", "resume", "respond", "rerun", "replay", "inspect", "
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
+	defer s.close()
 	verb, args := "run", s.args
 	if len(args) > 0 && slices.Contains(verbs, args[0]) {
 		verb, args = args[0], args[1:]

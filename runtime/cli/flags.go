@@ -173,7 +173,8 @@ const flagHelp = `Flags of run:
   --logs                show what commands, Python and JavaScript tools print besides their results, line by line with the
                         call; replay shows what was recorded
   --quiet               show no progress
-  --runs DIR            record the run in this folder; FLOWGEN_RUNS is the default, then .flowgen/runs
+  --runs DIR            record the run in this folder, or in the database at a URL of postgres or sqlite; FLOWGEN_RUNS is
+                        the default, then .flowgen/runs
   --sync MODE           off, buffered or effect: what is forced to the disk (effect: every write, before it is made)
   --no-journal          do not record the run: it cannot be resumed or replayed
   --keep N              afterwards remove runs of the workflow that have ended, but for the latest N. Runs that wait, were

@@ -27,8 +27,9 @@ Flags:
   --slow           the 20 calls that took longest
   --node NAME      only calls of a node: its path, or the end of it
   --logs           what the programs of the calls printed besides their results
-  --format FORMAT  text or json
-  --runs DIR       the folder of the runs
+  --format FORMAT  text, json, or jsonl: the journal in one file, which inspect, diff and replay
+                   take in place of RUN
+  --runs DIR       the folder of the runs, or the URL of their database
 `
 
 var inspectFlagNames = []string{"all", "failed", "format", "help", "logs", "node", "runs", "slow"}
@@ -38,6 +39,7 @@ var inspectFlagNames = []string{"all", "failed", "format", "help", "logs", "node
 func Inspect(stdout, stderr io.Writer, args []string) int {
 	s := hostSystem()
 	s.args, s.stdout, s.stderr = args, stdout, stderr
+	defer s.close()
 	return inspectCommand(s, &flow.Info{}, args)
 }
 
@@ -66,8 +68,11 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 	case len(rest) > 2:
 		s.complain(mistake{"unexpected argument " + rest[2], "write inspect RUN or inspect RUN CALL"})
 		return ExitUsage
-	case *format != "text" && *format != "json":
-		s.complain(mistake{"there is no format " + *format, "write --format text or --format json"})
+	case *format != "text" && *format != "json" && *format != "jsonl":
+		s.complain(mistake{"there is no format " + *format, "write --format text, --format json or --format jsonl"})
+		return ExitUsage
+	case *format == "jsonl" && len(rest) != 1:
+		s.complain(mistake{"--format jsonl writes the journal of one run", "write inspect RUN --format jsonl"})
 		return ExitUsage
 	}
 	folder, _, wrong := (&keepFlags{dir: *dir}).folder(s, info)
@@ -99,6 +104,14 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 		}
 		s.complain(m)
 		return ExitFault
+	}
+	if *format == "jsonl" {
+		text, err := j.MarshalText()
+		if err != nil {
+			s.complain(mistake{err.Error(), ""})
+			return ExitFault
+		}
+		return s.print(string(text))
 	}
 	if len(rest) == 1 {
 		return in.run(inspectionOf(id, j))
@@ -157,7 +170,7 @@ func (in *inspector) list() int {
 		in.s.complain(mistake{"cannot list the runs: " + err.Error(), "--runs or FLOWGEN_RUNS names their folder"})
 		return ExitFault
 	}
-	return in.show(list, func(t *sheet) { t.runs(in.folder.Dir(), list) })
+	return in.show(list, func(t *sheet) { t.runs(in.folder.String(), list) })
 }
 
 func (in *inspector) run(i *inspection) int {

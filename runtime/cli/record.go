@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/stores"
 )
 
 // keepFlags say where runs are kept.
@@ -73,7 +74,7 @@ func (x *execution) retire() {
 	}
 }
 
-// folder is the folder of runs: nil when runs are not kept. asked says that somebody has named it.
+// folder is the folder of runs, or the database: nil when runs are not kept. asked says that somebody has named it.
 func (k *keepFlags) folder(s *system, info *flow.Info) (f *runs.Folder, asked bool, wrong *mistake) {
 	said := flow.Journaling{}
 	if info.Journal != nil {
@@ -87,8 +88,26 @@ func (k *keepFlags) folder(s *system, info *flow.Info) (f *runs.Folder, asked bo
 	if k.none || named == "off" {
 		return nil, false, nil
 	}
-	dir := cmp.Or(named, said.Dir, filepath.FromSlash(runs.DefaultDir))
-	return runs.Open(dir, runs.Options{Sync: sync, Program: programVersion(), Now: s.now}), named != "", nil
+	address := cmp.Or(named, said.Dir, filepath.FromSlash(runs.DefaultDir))
+	f, release, wrong := openRuns(address, runs.Options{Sync: sync, Program: programVersion(), Now: s.now})
+	if wrong != nil {
+		return nil, true, wrong
+	}
+	s.closers = append(s.closers, release)
+	return f, named != "", nil
+}
+
+// openRuns opens the runs in a folder or, at a URL, in a database.
+func openRuns(address string, o runs.Options) (f *runs.Folder, release func() error, wrong *mistake) {
+	if dir, ok := runsKind.path(address); ok {
+		return runs.Open(dir, o), func() error { return nil }, nil
+	}
+	disk, release, err := stores.Runs.Open(address)
+	if err != nil {
+		return nil, nil, runsKind.wrong(address, err)
+	}
+	o.Disk = disk
+	return runs.Open("", o), release, nil
 }
 
 // programVersion says which build of the program it is.
@@ -117,6 +136,8 @@ func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
 		err = writable(f.Dir())
 	}
 	switch {
+	case f.Dir() == "": // a database, which has been asked already
+		return true, nil
 	case err == nil:
 		if top := filepath.Dir(f.Dir()); filepath.Base(top) == ".flowgen" {
 			ignore := filepath.Join(top, ".gitignore")

@@ -23,12 +23,13 @@ type storeKind struct {
 var (
 	cacheKind = storeKind{"cache", "FLOWGEN_CACHE", "cached results", map[string]string{"redis": "cache/redis", "rediss": "cache/redis", "unix": "cache/redis"}}
 	blobsKind = storeKind{"blobs", "FLOWGEN_BLOBS", "large outputs", map[string]string{"s3": "blob/s3"}}
+	runsKind  = storeKind{"runs", "FLOWGEN_RUNS", "recorded runs", map[string]string{"postgres": "journal/postgres", "postgresql": "journal/postgres", "sqlite": "journal/sqlite"}}
 )
 
 // StoreLeaves returns the leaves of the runtime, by their names below it, whose stores a program needs that is called with args in an
 // environment.
 func StoreLeaves(args []string, env func(string) string) (leaves []string) {
-	for _, k := range []*storeKind{&cacheKind, &blobsKind} {
+	for _, k := range []*storeKind{&cacheKind, &blobsKind, &runsKind} {
 		at := env(k.env)
 		for i, a := range args {
 			if name, v, ok := strings.Cut(strings.TrimLeft(a, "-"), "="); a[:min(1, len(a))] == "-" && name == k.flag {
@@ -46,7 +47,7 @@ func StoreLeaves(args []string, env func(string) string) (leaves []string) {
 
 // StoreNames are what `flowgen build --stores` takes, with the leaves.
 func StoreNames() map[string]string {
-	return map[string]string{"redis": "cache/redis", "s3": "blob/s3"}
+	return map[string]string{"postgres": "journal/postgres", "redis": "cache/redis", "s3": "blob/s3", "sqlite": "journal/sqlite"}
 }
 
 // path is the folder that a store is, when it is one.

@@ -4,6 +4,8 @@
 package postgrestest
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,22 +21,40 @@ import (
 // nobody is who the server runs as where the test is root's: PostgreSQL refuses to.
 const nobody = 65534
 
+// ErrMissing is the error of Server where PostgreSQL is not installed.
+var ErrMissing = errors.New("PostgreSQL is not installed: Debian has it in the package postgresql")
+
 // Start starts a server and returns the URL of its database. It ends with the test. Without the programs the test is skipped, and fails
 // in CI.
 func Start(t testing.TB) string {
 	t.Helper()
-	bin := programs()
-	if bin == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("PostgreSQL is missing: .ci/run installs it")
-		}
-		t.Skip("PostgreSQL is not installed: Debian has it in the package postgresql")
+	address, stop, err := Server()
+	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {
+		t.Skip(err)
 	}
-	dir, err := os.MkdirTemp("", "pg") // short: the name of a socket has 100 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := filepath.Join(dir, "data")
+	t.Cleanup(stop)
+	return address
+}
+
+// Server starts a server and returns the URL of its database, and what ends it.
+func Server() (address string, stop func(), err error) {
+	bin := programs()
+	if bin == "" {
+		return "", nil, ErrMissing
+	}
+	dir, err := os.MkdirTemp("", "pg") // short: the name of a socket has 100 bytes
+	if err != nil {
+		return "", nil, err
+	}
+	remove := func() { _ = os.RemoveAll(dir) }
+	defer func() {
+		if err != nil {
+			remove()
+		}
+	}()
 	command := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, name), args...)
 		cmd.Dir = dir
@@ -46,35 +66,37 @@ func Start(t testing.TB) string {
 	}
 	if os.Getuid() == 0 {
 		if err := os.Chown(dir, nobody, nobody); err != nil {
-			t.Fatal(err)
+			return "", nil, err
 		}
 	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", nil, err
+	}
+	data := filepath.Join(dir, "data")
 	if out, err := command("initdb", "-D", data, "-U", "flowgen", "-A", "trust", "-E", "UTF8", "--no-sync").CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
+		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	server := command("postgres", "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0777")
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
-		t.Fatal(err)
+		return "", nil, err
 	}
 	defer log.Close()
 	server.Stdout, server.Stderr = log, log
 	if err := server.Start(); err != nil {
-		t.Fatal(err)
+		return "", nil, err
 	}
-	t.Cleanup(func() {
+	stop = func() {
 		_ = server.Process.Signal(syscall.SIGINT) // ends the connections
 		_ = server.Wait()
-		_ = os.RemoveAll(dir)
-	})
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
+		remove()
 	}
 	if !eventually.Is(func() bool { return command("pg_isready", "-h", dir, "-q").Run() == nil }) {
 		text, _ := os.ReadFile(log.Name())
-		t.Fatalf("PostgreSQL does not begin:\n%s", text)
+		stop()
+		return "", nil, fmt.Errorf("PostgreSQL does not begin:\n%s", text)
 	}
-	return "postgres://flowgen@/postgres?" + url.Values{"host": {dir}}.Encode()
+	return "postgres://flowgen@/postgres?" + url.Values{"host": {dir}}.Encode(), stop, nil
 }
 
 // programs is the folder with the newest of the server's programs; "" when there is none.

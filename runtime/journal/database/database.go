@@ -239,7 +239,7 @@ func (s *Store) Lock(name string) (unlock func() error, err error) {
 		return nil, err
 	}
 	if taken == 0 {
-		return nil, wal.ErrLocked
+		return nil, s.busy(name)
 	}
 	s.held[name] = owner
 	if s.stop == nil {
@@ -247,6 +247,16 @@ func (s *Store) Lock(name string) (unlock func() error, err error) {
 		go s.renew(s.stop, s.gone)
 	}
 	return func() error { return s.unlock(name, owner) }, nil
+}
+
+// busy is the error of a log that somebody has, with the time after which it is free should they be dead.
+func (s *Store) busy(name string) error {
+	var left int64
+	err := s.query(func(r *sql.Rows) error { return r.Scan(&left) }, `SELECT until - `+s.d.Clock+` FROM flowgen_leases WHERE name = $1`, name)
+	if err != nil || left <= 0 {
+		return wal.ErrLocked
+	}
+	return fmt.Errorf("%w; if it has died, others can have it in %v", wal.ErrLocked, (time.Duration(left) * time.Millisecond).Round(100*time.Millisecond))
 }
 
 func (s *Store) unlock(name, owner string) error {
