@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -183,20 +185,24 @@ type store struct {
 	err  error
 }
 
-// Create implements runtime.Blobs: outputs beyond the bound of their tool are kept in the run's folder, unless the program
-// has another store for them.
+// Create implements runtime.Blobs: outputs beyond the bound of their tool are kept with the run, unless the program has
+// another store for them. Those of runs in a folder have the URLs of their files, others those that Attachment reads.
 func (e *Engine) Create(ctx context.Context, tenant, contentType string) (runtime.Blob, error) {
 	s := &e.store
 	s.once.Do(func() {
 		dir := e.folder.Blobs(e.id)
 		if e.folder.opts.Disk != wal.OS {
-			s.err = errors.New("the journal is not on a disk")
-		} else if s.err = errors.Join(e.folder.mkdir(dir, true), plainFolder(dir)); s.err == nil {
+			return
+		}
+		if s.err = errors.Join(e.folder.mkdir(dir, true), plainFolder(dir)); s.err == nil {
 			s.kept, s.err = blob.Open(dir)
 		}
 	})
-	if s.err != nil {
+	switch {
+	case s.err != nil:
 		return nil, s.err
+	case s.kept == nil:
+		return &attachment{folder: e.folder, run: e.id, tenant: blob.Folder(tenant)}, nil
 	}
 	return s.kept.Create(ctx, tenant, contentType)
 }
@@ -208,6 +214,61 @@ func (s *store) close() error {
 	}
 	return s.kept.Close()
 }
+
+// An attachment is a large output of a run that is on another disk than the operating system's. It is in memory until it is complete:
+// runtime.MaxBlob bytes at most.
+type attachment struct {
+	folder      *Folder
+	run, tenant string
+	content     bytes.Buffer
+	ended       bool
+}
+
+const attachmentScheme = "run"
+
+func (a *attachment) Write(p []byte) (int, error) { return a.content.Write(p) }
+
+// Commit implements runtime.Blob.
+func (a *attachment) Commit() (string, error) {
+	if a.ended {
+		return "", errors.New("the blob is ended")
+	}
+	a.ended = true
+	sum := sha256.Sum256(a.content.Bytes())
+	name := a.tenant + "/" + hex.EncodeToString(sum[:])
+	if err := a.folder.write(filepath.Join(a.folder.Blobs(a.run), filepath.FromSlash(name)), a.content.Bytes()); err != nil {
+		return "", err
+	}
+	return (&url.URL{Scheme: attachmentScheme, Opaque: a.run + "/" + name}).String(), nil
+}
+
+// Abort implements runtime.Blob.
+func (a *attachment) Abort() { a.ended = true }
+
+// Attachment reads a large output of a run that is in no folder, by its URL, which is run:RUN/TENANT/SHA-256. It is fs.ErrNotExist for
+// anything else.
+func (f *Folder) Attachment(address string) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != attachmentScheme {
+		return nil, fs.ErrNotExist
+	}
+	run, name, _ := strings.Cut(u.Opaque, "/")
+	tenant, sum, _ := strings.Cut(name, "/")
+	if _, err := hex.DecodeString(sum); err != nil || len(sum) != hex.EncodedLen(sha256.Size) || !isID(run) || strings.Trim(tenant, tenantLetters) != "" || tenant == "" {
+		return nil, fs.ErrNotExist
+	}
+	content, err := f.opts.Disk.ReadFile(filepath.Join(f.Blobs(run), tenant, sum))
+	if err != nil {
+		return nil, err
+	}
+	if got := sha256.Sum256(content); hex.EncodeToString(got[:]) != sum {
+		return nil, fmt.Errorf("attachment %s is damaged", address)
+	}
+	return content, nil
+}
+
+// tenantLetters are those of the folders of tenants, see blob.Folder.
+const tenantLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 // plainFolder refuses the link that a run from elsewhere may have in place of a folder: it would lead out of the run.
 func plainFolder(dir string) error {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/internal/faultdisk"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -593,5 +596,43 @@ func BenchmarkRecord(b *testing.B) {
 			out := ""
 			flow.End(run, &out, &err)
 		})
+	}
+}
+
+// What is too large for an output is kept with a run whose folder is on no disk of the operating system's, each tenant's by itself.
+func TestAttachment(t *testing.T) {
+	f := runs.Open("runs", runs.Options{Disk: faultdisk.New(1)})
+	e := f.New(info)
+	keep := func(tenant, text string) string {
+		b, err := e.Create(t.Context(), tenant, "text/plain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Abort()
+		if _, err := io.WriteString(b, text); err != nil {
+			t.Fatal(err)
+		}
+		address, err := b.Commit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return address
+	}
+	text := strings.Repeat("large ", 1000)
+	address, again, theirs := keep("", text), keep("", text), keep("Acme/..", text)
+	if address != again || address == theirs || !strings.HasPrefix(address, "run:"+e.ID()+"/shared/") {
+		t.Errorf("%s, %s, %s", address, again, theirs)
+	}
+	for _, a := range []string{address, theirs} {
+		if got, err := f.Attachment(a); err != nil || string(got) != text {
+			t.Errorf("%s: %d bytes, %v", a, len(got), err)
+		}
+	}
+	sum := address[strings.LastIndexByte(address, '/')+1:]
+	for _, a := range []string{"", "run:", "file:///etc/passwd", "run:" + e.ID() + "/../" + sum, "run:../shared/" + sum, "run:" + e.ID() + "/shared/" + sum[1:],
+		"run:" + e.ID() + "/shared/" + strings.Repeat("0", 64), "run:" + e.ID() + "/t-other/" + sum} {
+		if _, err := f.Attachment(a); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v", a, err)
+		}
 	}
 }
