@@ -3,6 +3,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/postgrestest"
 	"github.com/flowgen-dev/flowgen/runtime/journal/database"
 	"github.com/flowgen-dev/flowgen/runtime/journal/internal/disktest"
 	"github.com/flowgen-dev/flowgen/runtime/journal/postgres"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/stores"
 )
 
@@ -61,4 +64,15 @@ func TestWrongAddresses(t *testing.T) {
 	if _, _, err := stores.Runs.Open("mysql://x"); !errors.Is(err, stores.ErrNotLinked) {
 		t.Errorf("a scheme that is not linked: %v", err)
 	}
+}
+
+func ExampleOpen() {
+	ctx := context.Background()
+	store, err := postgres.Open(ctx, "postgres://triage@db/triage")
+	if err != nil {
+		panic(err)
+	}
+	defer store.Close()
+	folder := runs.Open("", runs.Options{Disk: store})
+	_ = runtime.WithEngines(folder.Record) // an option of triage.New
 }
