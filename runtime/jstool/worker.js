@@ -21,7 +21,9 @@
   const { parse } = JSON;
   const writeSync = fs.writeSync;
   const exit = process.exit.bind(process);
-  const { setTimeout } = globalThis;
+  const { setTimeout, clearTimeout } = globalThis;
+  const now = Date.now;
+  const PAUSE = 20; // ms between what a call sends by itself
 
   function write(id, kind, text) {
     const size = text === undefined ? 0 : Buffer.byteLength(text);
@@ -47,14 +49,19 @@
       this.given = q.c;
       this.output = "";
       this.told = q.p; // what it prints is sent
-      this.held = ""; // printed, not sent: while its module is loaded
+      this.held = ""; // printed, not sent: while its module is loaded, or because it prints much
+      this.sent = 0; // when it has sent last
+      this.timer = undefined; // that sends the rest
       this.loading = false;
       this.abort = undefined;
       this.attached = [];
     }
     say(text) {
-      if (this.told && !this.loading) tell(this, text);
-      else if (this.told) this.held = (this.held + text).slice(-TAIL);
+      if (this.told) {
+        this.held += text;
+        if (this.loading) this.held = this.held.slice(-TAIL);
+        else tellSoon(this);
+      }
       this.output += text;
       if (this.output.length > 2 * TAIL) this.output = this.output.slice(-TAIL);
     }
@@ -86,7 +93,7 @@
 
   function end(call, kind, body) {
     if (!running.has(call.id)) return;
-    if (call.held) tell(call, call.held);
+    tell(call);
     running.delete(call.id);
     if (kind === RESULT && call.attached.length > 0) write(call.id, BESIDE, attached(call.attached));
     write(call.id, kind, body);
@@ -107,8 +114,23 @@
     end(call, RESULT, body);
   }
 
-  // tell sends what a call has printed, in pieces that a frame may have.
-  function tell(call, text) {
+  // tellSoon sends what a call has printed: at once, or after a pause what comes too soon after that.
+  function tellSoon(call) {
+    const at = now();
+    if (call.held.length > TAIL || at - call.sent >= PAUSE || at < call.sent) {
+      call.sent = at;
+      tell(call);
+    } else {
+      call.timer ??= setTimeout(tell, PAUSE, call);
+    }
+  }
+
+  // tell sends it in pieces that a frame may have.
+  function tell(call) {
+    const text = call.held;
+    call.held = "";
+    clearTimeout(call.timer);
+    call.timer = undefined;
     if (!running.has(call.id)) return;
     for (let i = 0; i < text.length; i += TAIL) write(call.id, LOGS, text.slice(i, i + TAIL));
   }

@@ -14,6 +14,7 @@ import queue
 import struct
 import sys
 import threading
+import time
 import types
 
 THREADS = 64
@@ -116,7 +117,7 @@ Context.__module__ = ToolError.__module__ = context.__module__ = attach.__module
 
 
 class Call:
-    __slots__ = ("ident", "limit", "given", "context", "output", "task", "attached", "told", "held", "line")
+    __slots__ = ("ident", "limit", "given", "context", "output", "task", "attached", "told", "held", "line", "sent", "late")
 
     def __init__(self, ident, limit, given, told):
         self.ident = ident
@@ -129,24 +130,77 @@ class Call:
         self.told = told  # what it prints is sent
         self.held = False  # but not yet
         self.line = ""
+        self.sent = None  # when it has sent last
+        self.late = False  # the thread is to send the rest
 
     def say(self, text):
-        if self.told:
-            self.line += text
-            if not self.held and ("\n" in text or len(self.line) > TAIL):
-                self.tell()
+        if self.told and alone:
+            with telling:
+                self.line += text
+                if not self.held and ("\n" in text or len(self.line) > TAIL):
+                    self.send_soon()
         text = (self.output or "") + text
         self.output = text if len(text) <= 2 * TAIL else text[-TAIL:]
 
+    def send_soon(self):
+        """Sends what it has printed: at once, or after a pause what comes too soon after that."""
+        now = time.monotonic()
+        if len(self.line) > TAIL or self.sent is None or now - self.sent >= PAUSE:
+            self.sent = now
+            self.tell()
+        elif not self.late:
+            self.late = later(self)
+
     def tell(self):
-        text, self.line = self.line, ""
-        for i in range(0, len(text), TAIL):
-            write(self.ident, LOGS, text[i:i + TAIL].encode("utf-8", "backslashreplace"))
+        with telling:
+            text, self.line, self.late = self.line, "", False
+            for i in range(0, len(text), TAIL):
+                write(self.ident, LOGS, text[i:i + TAIL].encode("utf-8", "backslashreplace"))
 
     def forget(self):
         """Returns what it has printed, which is no longer its own."""
         text, self.output, self.line = self.output, None, ""
         return text
+
+
+# What calls print is sent by themselves, or by a thread of its own when they print much.
+
+PAUSE = 0.02  # seconds between what a call sends by itself
+telling = threading.RLock()  # what runs when memory is collected may print, too
+talkers = queue.SimpleQueue()
+talking = False
+alone = True  # this process is no fork of the worker
+
+
+def forked():
+    global alone
+    alone = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forked)
+
+
+def later(call):
+    global talking
+    try:
+        if not talking:
+            threading.Thread(target=talk, daemon=True, name="flowgen-logs").start()
+            talking = True
+    except (RuntimeError, MemoryError):
+        return False  # the next one that is due sends it, or the end
+    talkers.put(call)
+    return True
+
+
+def talk():
+    while True:
+        calls = [talkers.get()]
+        time.sleep(PAUSE)
+        while not talkers.empty():
+            calls.append(talkers.get())
+        for call in calls:
+            call.tell()
 
 
 class Output(io.TextIOBase):
@@ -547,6 +601,14 @@ def perform(call, key, args):
     answer(call, key, result)
 
 
+def end(call):
+    """What it has printed comes before its end, and nothing later."""
+    if call.told:
+        with telling:
+            call.tell()
+            call.told = False
+
+
 def answer(call, key, result):
     try:
         body = encode(result).encode()
@@ -560,8 +622,7 @@ def answer(call, key, result):
         send(call, {"code": "POLICY_DENIED", "details": {"max_output": call.limit},
                     "message": "the result of %s has %d bytes, at most %d are allowed: raise max_output" % (key, len(body), call.limit)})
         return
-    if call.line:
-        call.tell()
+    end(call)
     if call.attached:
         beside = json.dumps(call.attached, ensure_ascii=False).encode()
         write(call.ident, RESULT, body, header.pack(len(beside) + 5, call.ident, BESIDE) + beside)
@@ -583,8 +644,7 @@ def send(call, error):
         error.pop("details", None)
         error["message"] = error["message"][:4000]
         body = json.dumps(error, default=str).encode()
-    if call.line:
-        call.tell()
+    end(call)
     write(call.ident, ERROR, body)
 
 

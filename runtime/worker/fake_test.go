@@ -194,6 +194,17 @@ func (w *fakeWorker) call(id uint32, f []string) {
 	case "beside-large":
 		w.write(id, kindAttached, strings.Repeat(" ", maxAttached+1))
 		w.write(id, kindResult, "1")
+	case "logs": // prints, also when the call has ended
+		w.write(id, kindLogs, "one\n")
+		w.write(id, kindLogs, "two\n")
+		w.write(id, kindResult, "1")
+		w.write(id, kindLogs, "late\n")
+	case "logs-large":
+		w.write(id, kindLogs, strings.Repeat("x", maxLogs+1))
+		w.write(id, kindResult, "1")
+	case "logs-stranger":
+		w.write(id+1000, kindLogs, "x")
+		w.write(id, kindResult, "1")
 	case "large": // a whole frame of that many bytes
 		w.write(id, kindResult, strings.Repeat("x", number))
 	case "claim": // a frame that claims so many bytes and has none

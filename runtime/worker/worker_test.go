@@ -112,6 +112,8 @@ func TestFaults(t *testing.T) {
 		{"garbage 20000000", value.SandboxError, "broke the protocol"},
 		{"beside-twice", value.SandboxError, "broke the protocol"},
 		{"beside-large", value.SandboxError, "broke the protocol"},
+		{"logs-large", value.SandboxError, "broke the protocol"},
+		{"logs-stranger", value.SandboxError, "broke the protocol"},
 		{"beside {}", value.ValidationError, "has attached what is no attachment"},
 		{`beside [{"kind":"file","url":"x"}]`, value.ValidationError, "an attachment is a blob, an image or a table"},
 		{"stranger", value.SandboxError, "broke the protocol"},
