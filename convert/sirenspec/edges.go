@@ -54,7 +54,7 @@ func (s *siren) edges() {
 // guardedSkip reports whether nodes look at the answer of an agent that may be skipped: they run only when there is one.
 func (s *siren) guardedSkip(n *sirenspec.Node) bool {
 	f := n.Failure
-	return isAgent(n) && f != nil && f.Action == "skip" && len(s.guards(n, true)) > 0
+	return isAgent(n) && f != nil && (f.Action == "skip" || s.goesOn(n)) && len(s.guards(n, true)) > 0
 }
 
 // inner are the edges between the nodes that one has become; made is false for one that stays one.

@@ -234,6 +234,10 @@ func (s *siren) spent(n *sirenspec.Node, node *ir.Node) {
 		}
 		node.OnError = &ir.OnError{Kind: ir.OnErrorDefault, Default: convert.Literal(f.Default), Span: f.Span}
 	case "fallback":
+		if s.goesOn(n) {
+			node.OnError = &ir.OnError{Kind: ir.OnErrorSkip, Span: f.Span}
+			return
+		}
 		to := s.nodes[f.Node.Name]
 		if to == nil || s.tree.Upstream || s.at(to) < s.at(n) || to == n {
 			s.Refuse(f.Span, "name a node that comes after it", "the fallback of %s is none that runs instead of it", n.ID.Name)
@@ -241,6 +245,14 @@ func (s *siren) spent(n *sirenspec.Node, node *ir.Node) {
 		}
 		node.Catch = []*ir.Catch{{Code: ir.Ident{Name: "any", Span: f.Span}, Target: convert.Name(s.begins(to))}}
 	}
+}
+
+// goesOn reports whether the run goes on without a node that fails: its fallback is none that runs instead of it, and no edge
+// leads on from it.
+func (s *siren) goesOn(n *sirenspec.Node) bool {
+	return n.Failure.Action == "fallback" && s.fallback(n) == nil && !slices.ContainsFunc(s.tree.Nodes, func(m *sirenspec.Node) bool {
+		return slices.ContainsFunc(m.Routes, func(r *dialect.Route) bool { return r.From.Name == n.ID.Name })
+	})
 }
 
 // swarm asks the agents of a swrm side by side, and adds what is asked about what they say.
