@@ -2,6 +2,7 @@ package stargraph
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -100,6 +101,9 @@ func (p *parser) fits(t source.Text, c pattern, not bool) ([]way, bool) {
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.At(c.lo, c.hi), Message: "this rule never holds: the engine has no facts of this form", Help: "write `(field (value \"x\"))` with the name of a state field"}
 		if not {
 			d.Message = "this always holds: the engine has no facts of this form"
+		}
+		if c.slot != "" {
+			d.Message = strings.Replace(d.Message, "holds: the engine has", "holds here, and the engine refuses the graph: it has", 1)
 		}
 		if near := diag.Nearest(c.name, p.fieldNames()); f == nil && near != "" && diag.Close(c.name, near) {
 			d.Help = "`" + near + "` may be meant"
