@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -63,6 +64,29 @@ func (m *member) typed() bool {
 		t = f.Type
 	}
 	return true
+}
+
+// fitting reports a part of a tool's result whose type, as its source says it, no value of the argument has.
+func (p *parser) fitting(m *member, want *schema.Type) {
+	f := m.field
+	if len(f.results) != 1 || f.declared || f.input {
+		return
+	}
+	have := f.results[0]
+	for _, name := range m.path {
+		if have = memberType(have, name); have == nil {
+			return
+		}
+	}
+	have, want = have.Present(), want.Present()
+	if scalar(have) && scalar(want) && !schema.Assignable(have, want) {
+		p.Error(diag.TypeMismatch, m.at, "convert it in Python, or take another part", "this is %s, but the argument is %s", have, want)
+	}
+}
+
+// scalar reports whether a type is text, a number or a boolean.
+func scalar(t *schema.Type) bool {
+	return t.Kind == schema.String || t.Kind == schema.Int || t.Kind == schema.Float || t.Kind == schema.Bool
 }
 
 // step reads a member when the node runs.

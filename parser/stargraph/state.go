@@ -19,10 +19,11 @@ type field struct {
 	given    *schema.Type    // what a run is given; nil: typ
 	zero     *schema.Default // its value when a run is started without; nil: it has none
 	declared bool
-	route    bool     // rules can test it
-	template string   // of its facts; empty: its name
-	texts    []string // what Python's str makes of the values of an Enum; nil: the values
-	input    bool     // a run is given it
+	route    bool           // rules can test it
+	template string         // of its facts; empty: its name
+	results  []*schema.Type // what tools say that they write, one for each call
+	texts    []string       // what Python's str makes of the values of an Enum; nil: the values
+	input    bool           // a run is given it
 	written  bool
 	optional bool // no node that writes it may have run
 }

@@ -45,6 +45,7 @@ func (p *parser) call(x *node, key ir.Ident, tool *ir.Tool, args []*argument, ou
 			held = schema.AnyType
 		}
 		f = p.result(out, held)
+		f.results = append(f.results, typ)
 		p.keeps(f, gives(tool))
 		if p.opts.Upstream {
 			p.keeps(f, schema.MapOf(schema.AnyType)) // what is sanitized is dynamic
@@ -117,6 +118,9 @@ func (p *parser) inputs(tool *ir.Tool, n *yamlnode.Node) []*argument {
 		if p.Schema.Tag(e.Value) == "!!str" && strings.Contains(e.Value.Text.Value, "{{") {
 			a.text = e.Value.Text
 			a.segments = p.segments(e.Value.Text, p.argumentType(tool, a.key.Name))
+			if want := p.argumentType(tool, a.key.Name); len(a.segments) == 1 && a.segments[0].member != nil && want != nil {
+				p.later = append(p.later, func() { p.fitting(a.segments[0].member, want) })
+			}
 			continue
 		}
 		a.constant = p.nested(a, e.Value, p.argumentType(tool, a.key.Name))
