@@ -53,6 +53,15 @@ func below(at string, err error) *argError {
 	return out
 }
 
+// with is e, which may be nil, and what is wrong with another item.
+func (e *argError) with(other *argError) *argError {
+	if e == nil {
+		return other
+	}
+	e.more = append(append(e.more, argError{path: other.path, message: other.message}), other.more...)
+	return e
+}
+
 // within is a path inside of the value at another one.
 func within(at, path string) string {
 	if path == "" || strings.HasPrefix(path, "[") {
@@ -274,11 +283,17 @@ func AsList[T any](as func(Value) (T, error)) func(Value) ([]T, error) {
 			return nil, unlike("a list", v)
 		}
 		out := make([]T, len(v.tree.items))
+		var wrong *argError
 		for i, x := range v.tree.items {
 			var err error
 			if out[i], err = as(x); err != nil {
-				return nil, below("["+strconv.Itoa(i)+"]", err)
+				if wrong = wrong.with(below("["+strconv.Itoa(i)+"]", err)); len(wrong.more) >= maxViolations {
+					break
+				}
 			}
+		}
+		if wrong != nil {
+			return nil, wrong
 		}
 		return out, nil
 	}
@@ -291,12 +306,18 @@ func AsMap[T any](as func(Value) (T, error)) func(Value) (map[string]T, error) {
 			return nil, unlike("an object", v)
 		}
 		out := make(map[string]T, len(v.tree.items))
+		var wrong *argError
 		for i, k := range v.tree.keys {
 			x, err := as(v.tree.items[i])
 			if err != nil {
-				return nil, below(argName(k), err)
+				if wrong = wrong.with(below(argName(k), err)); len(wrong.more) >= maxViolations {
+					break
+				}
 			}
 			out[k] = x
+		}
+		if wrong != nil {
+			return nil, wrong
 		}
 		return out, nil
 	}

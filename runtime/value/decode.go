@@ -30,6 +30,12 @@ func decode[T any](data []byte, v *T, open bool) error {
 	if err == nil {
 		err = d.end()
 	}
+	if d.first != nil {
+		err = d.first
+		if len(d.wrong) > 1 {
+			err = violations(d.wrong)
+		}
+	}
 	if err == nil {
 		err = (&walker{}).all(fresh, nil)
 	}
@@ -48,6 +54,30 @@ type decoder struct {
 	at   path
 	open bool // unknown fields are left out
 	room [4]step
+
+	first *ToolError  // of the mistakes below the root
+	wrong []violation // all of them, up to a bound
+}
+
+// keep notes a mistake, after which reading goes on unless there are enough of them.
+func (d *decoder) keep(err *ToolError) *ToolError {
+	if d.first == nil {
+		d.first = err
+	}
+	at, _ := err.Details.Get("path")
+	d.wrong = append(d.wrong, violation{at.String(), err.Message})
+	if len(d.wrong) < maxViolations {
+		return nil
+	}
+	return err
+}
+
+// passOver keeps a mistake in a key and goes on behind its value.
+func (d *decoder) passOver(err *ToolError) *ToolError {
+	if err = d.keep(err); err == nil {
+		_, err = d.skip()
+	}
+	return err
 }
 
 func (d *decoder) decode(v reflect.Value) *ToolError {
@@ -300,8 +330,15 @@ func (d *decoder) list(v reflect.Value, c byte) *ToolError {
 
 func (d *decoder) below(s step, v reflect.Value) *ToolError {
 	d.at = append(d.at, s)
+	start, depth := d.i, d.depth
 	err := d.decode(v)
 	d.at = d.at[:len(d.at)-1]
+	if err != nil && len(d.wrong) < maxViolations {
+		d.i, d.depth = start, depth
+		if _, broken := d.skip(); broken == nil { // JSON, but of the wrong type
+			return d.keep(err)
+		}
+	}
 	return err
 }
 
@@ -338,7 +375,7 @@ func (d *decoder) fields(v reflect.Value, c byte) *ToolError {
 				continue
 			}
 			if seen[i] {
-				return d.at.fault("the key %s stands twice", strconv.Quote(fs[i].name))
+				return d.passOver(d.at.fault("the key %s stands twice", strconv.Quote(fs[i].name)))
 			}
 			seen[i] = true
 			return d.below(step{key: fs[i].name, named: true}, v.FieldByIndex(fs[i].index))
@@ -347,7 +384,7 @@ func (d *decoder) fields(v reflect.Value, c byte) *ToolError {
 			_, err := d.skip()
 			return err
 		}
-		return d.at.fault("unknown field %s", strconv.Quote(Clip(string(key), 80)))
+		return d.passOver(d.at.fault("unknown field %s", strconv.Quote(Clip(string(key), 80))))
 	})
 	if err != nil {
 		return err
@@ -355,7 +392,9 @@ func (d *decoder) fields(v reflect.Value, c byte) *ToolError {
 	for i := range fs {
 		if !seen[i] {
 			if err := d.absent(v.FieldByIndex(fs[i].index), &fs[i]); err != nil {
-				return err
+				if err = d.keep(err); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -367,6 +406,9 @@ func (d *decoder) absent(v reflect.Value, f *field) *ToolError {
 	if f.hasDef {
 		def := &decoder{scanner: scanner{b: []byte(f.fallback)}, at: append(d.at, step{key: f.name, named: true})}
 		err := def.decode(v)
+		if err == nil {
+			err = def.first
+		}
 		if err == nil {
 			err = def.end()
 		}

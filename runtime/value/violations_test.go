@@ -1,8 +1,10 @@
 package value_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -102,5 +104,70 @@ func TestViolationsOfRules(t *testing.T) {
 	te, _ = value.Validate(many).(*value.ToolError)
 	if all, _ := te.Details.Get("violations"); all.Len() != 20 {
 		t.Errorf("%d violations", all.Len())
+	}
+}
+
+// TestViolationsOfTypes: of values that do not fit, every place is told: in nested objects, in lists and maps of them.
+func TestViolationsOfTypes(t *testing.T) {
+	type item struct {
+		Name  string `json:"name"`
+		Count int8   `json:"count"`
+	}
+	type in struct {
+		N     int64            `json:"n"`
+		When  time.Time        `json:"when"`
+		Item  item             `json:"item"`
+		Items []item           `json:"items"`
+		By    map[string]int64 `json:"by"`
+	}
+	const text = `{"n":"x","when":7,"item":{"name":1,"count":300,"more":[1,{"a":2}]},"items":[{"name":"a","count":1},{"name":null},5],"by":{"a":true,"b":1}}`
+	const inside = `%[1]sn|%[1]swhen|%[1]sitem.name|%[1]sitem.count|%[1]sitem|%[1]sitems[1].name|%[1]sitems[1]|%[1]sitems[2]|%[1]sby.a`
+	paths := func(te *value.ToolError) string {
+		var all []string
+		list, _ := te.Details.Get("violations")
+		for i := range list.Len() {
+			at, _ := list.Index(i).Get("path")
+			message, _ := list.Index(i).Get("message")
+			if !strings.HasPrefix(message.String(), at.String()+": ") || strings.Count(message.String(), at.String()+": ") != 1 {
+				t.Errorf("%s is told as %s", at.String(), message.String())
+			}
+			all = append(all, at.String())
+		}
+		return strings.Join(all, "|")
+	}
+	var out in
+	te, _ := value.Decode([]byte(text), &out).(*value.ToolError)
+	if te == nil || te.Message != "n: an integer expected, a string given" || paths(te) != fmt.Sprintf(inside, "") {
+		t.Errorf("%v: %s", te, paths(te))
+	}
+	v, err := value.Parse([]byte(`{"deep":` + text + `,"list":[` + text + `,{}],"flags":["x",true,1]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := value.ValueArgs(v)
+	_, te = value.ReadArgs(&args, func(a *value.Args) in {
+		_ = value.Arg(a, "flags", value.AsList(value.AsBool[bool]))
+		_ = value.Arg(a, "deep", value.As[in])
+		_ = value.Arg(a, "list", value.AsList(value.As[in]))
+		return in{}
+	})
+	if got, want := paths(te), "flags[0]|flags[2]|"+fmt.Sprintf(inside, "deep.")+"|"+fmt.Sprintf(inside, "list[0]."); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for text, want := range map[string]string{
+		`{"n":"x"`:     "n: an integer expected, a string given", // and it ends early
+		`{"n":"x","n`:  "n: an integer expected, a string given",
+		`{"n":`:        "invalid JSON at byte 5: the text ends where a value is expected",
+		`[]`:           "an object expected, a list given",
+		`{"n":1}`:      `field "when" is missing`,
+		`{"item":{"x"`: "invalid JSON at byte 12: the text ends where ':' is expected",
+	} {
+		te, _ := value.Decode([]byte(text), &out).(*value.ToolError)
+		if te == nil || te.Message != want {
+			t.Errorf("%s: %v, want %s", text, te, want)
+		}
+	}
+	if te, _ := value.Decode([]byte(`{"items":[`+strings.Repeat("1,", 100_000)+`1]}`), &out).(*value.ToolError); strings.Count(paths(te), "|") != 19 {
+		t.Error(paths(te))
 	}
 }
