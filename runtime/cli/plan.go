@@ -318,6 +318,9 @@ func (w *planWriter) worst(p *plan) {
 	} else {
 		rows = append(rows, [2]string{"time", unbounded})
 	}
+	if most := p.AtMost.MaxTime; most != "" {
+		rows = append(rows, [2]string{"max_time", safe(most) + ", without waiting for people"})
+	}
 	if p.AtMost.Cost != nil {
 		rows = append(rows, [2]string{"cost", p.AtMost.Cost.text()})
 	}
