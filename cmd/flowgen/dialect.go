@@ -97,7 +97,7 @@ func (a *app) cache() (*program.Cache, error) {
 	for _, name := range slices.Sorted(maps.Keys(a.slots)) {
 		settings += " slot " + name + "=" + a.slots[name]
 	}
-	if a.tested {
+	if a.standIns {
 		settings += " tested"
 	}
 	return c.With(settings), nil

@@ -151,6 +151,7 @@ func (a *app) runVerbs() []*cobra.Command {
 				"What follows the file goes to the workflow's program; " + verb + " FILE --help describes it.",
 			Args: cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
+				a.standIns = verb == "respond" && slices.Contains(args[1:], "--later")
 				return a.start(cmd.Context(), verb, mainOf(trace), args[0], args[1:])
 			},
 		}
@@ -229,7 +230,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 			return nil, nil, err
 		}
 	}
-	if err := a.report(c.alone(a.tested), false); err != nil {
+	if err := a.report(c.alone(a.standIns), false); err != nil {
 		return nil, nil, unbuilt{err}
 	}
 	// The package is that of the folder, whatever else was generated there: build and run write nothing.

@@ -81,10 +81,10 @@ type app struct {
 	stdout, stderr io.Writer
 	file           string // what is being compiled, for fault reports
 
-	reading parser.Options    // how workflow files are read
-	slots   map[string]string // shell commands in place of slots, by their names
-	filled  []string          // names of the slots of compiled workflows
-	tested  bool              // slots need none: a cassette answers
+	reading  parser.Options    // how workflow files are read
+	slots    map[string]string // shell commands in place of slots, by their names
+	filled   []string          // names of the slots of compiled workflows
+	standIns bool              // slots need no commands: a cassette answers, or nothing is called
 }
 
 // run is flowgen as a function of its arguments.

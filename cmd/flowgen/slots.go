@@ -37,7 +37,7 @@ func (v *slotValue) Set(text string) error {
 
 // fillSlots puts commands in the place of the slots of a workflow and its sub-workflows.
 func (a *app) fillSlots(w *ir.Workflow) {
-	a.filled = append(a.filled, fill(w, a.slots, a.tested)...)
+	a.filled = append(a.filled, fill(w, a.slots, a.standIns)...)
 	for _, f := range w.Flows {
 		a.fillSlots(f)
 	}
@@ -78,7 +78,7 @@ func (a *app) unknownSlot() error {
 
 // alone is what is said of a workflow that is to be a program of its own: where only a program that embeds it could bring
 // the code, that is an error.
-func (c *compiled) alone(tested bool) []diag.Diagnostic {
+func (c *compiled) alone(standIns bool) []diag.Diagnostic {
 	if c.program == nil {
 		return c.list
 	}
@@ -90,7 +90,7 @@ func (c *compiled) alone(tested bool) []diag.Diagnostic {
 	}
 	for _, t := range c.program.Slots() {
 		d := diag.Diagnostic{Code: diag.OpenSlot, Span: t.Key.Span, Message: "there is no code for " + t.Binding.(*ir.SlotTool).Name.Name + ", which a program that embeds the workflow can bring",
-			Help: "write a Go function in place of `slot`, or generate the Go and call it in a program of yours;\n`flowgen run --slot NAME=COMMAND` runs a command in its place"}
+			Help: "write a Go function in place of `slot`, or generate the Go and call it in a program of yours;\n`flowgen run --slot NAME=COMMAND` runs a command in its place, `flowgen respond --later` needs none"}
 		if i := slices.IndexFunc(c.list, func(w diag.Diagnostic) bool { return w.Code == diag.OpenSlot && w.Span == t.Key.Span }); i >= 0 {
 			d = c.list[i]
 			d.Severity = diag.Error
@@ -98,7 +98,7 @@ func (c *compiled) alone(tested bool) []diag.Diagnostic {
 		sink.Report(d)
 	}
 	for _, p := range c.program.Providers() {
-		if tested { // cassettes answer
+		if standIns { // cassettes answer, or nothing is called
 			break
 		}
 		sink.Report(diag.Diagnostic{Code: diag.OpenSlot, Span: p.Span, Message: "provider " + p.Name + " is brought by the Go program that embeds the workflow",

@@ -54,7 +54,7 @@ func (a *app) testCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.tested = true
+			a.standIns = true
 			return a.test(cmd.Context(), names, &f)
 		},
 	}
