@@ -112,12 +112,19 @@ func rows(t *testing.T, dialect string) []*row {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	page, err := os.ReadFile(filepath.Join(home, "..", "..", "docs", "dialects", dialect+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var list []*row
 	for s := bufio.NewScanner(f); s.Scan(); {
 		if text := s.Text(); text != "" && !strings.HasPrefix(text, "#") {
 			columns := strings.Split(text, "\t")
 			if len(columns) != 4 || strings.TrimSpace(columns[3]) == "" {
 				t.Fatalf("%s: not four columns between tabs: %s", f.Name(), text)
+			}
+			if point, ok := strings.CutPrefix(columns[3], "page: "); ok && !strings.Contains(string(page), point) {
+				t.Errorf("%s: the page has no such point: %s", f.Name(), point)
 			}
 			list = append(list, &row{document: columns[0], engine: columns[1], difference: regexp.MustCompile(columns[2]), reason: columns[3]})
 		}

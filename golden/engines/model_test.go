@@ -19,7 +19,7 @@ import (
 //
 //	answer: TEXT            in the first message: TEXT
 //	call: NAME {ARGS}       a line of the last message, when the tool is offered and nothing was called since: a call
-//	fails: N times STATUS   the first N requests with this body fail
+//	fails: N times STATUS   the first N requests with this body fail, with STATUS 0 by a connection that is closed
 //	a JSON Schema           a value of it, made of a hash of the messages
 //	else                    the system message, `|`, and the first message
 type model struct {
@@ -129,6 +129,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, fails, ok := strings.Cut(b.first(), "fails: "); ok {
 		var n, status int
 		if _, err := fmt.Sscanf(fails, "%d times %d", &n, &status); err == nil && times <= n {
+			if status == 0 {
+				panic(http.ErrAbortHandler)
+			}
 			http.Error(w, `{"error": {"message": "scripted"}}`, status)
 			return
 		}

@@ -1,6 +1,7 @@
 """jobs.serve(run) calls run(job) for every line of standard input, each in a process of its own with the job's folder and
 environment, and prints what it returns: {"exit": 0, "output": ..., "error": ""}. What it raises is exit 1."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -8,7 +9,7 @@ import sys
 
 
 def plain(value):
-    """JSON of a value, in which models are mappings and what JSON has no form for is text."""
+    """JSON of a value, in which models and dataclasses are mappings and what JSON has no form for is text."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, dict):
@@ -17,6 +18,8 @@ def plain(value):
         return [plain(v) for v in value]
     if isinstance(value, (set, frozenset)):
         return sorted((plain(v) for v in value), key=str)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
     if hasattr(value, "model_dump"):
         return plain(value.model_dump())
     return str(value)
@@ -32,6 +35,7 @@ def serve(run, seconds=30):
         if child == 0:
             os.close(read)
             signal.alarm(seconds)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.chdir(job["dir"])
             os.environ.update(job["env"])
             sys.path.insert(0, job["dir"])

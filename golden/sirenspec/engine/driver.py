@@ -1,4 +1,5 @@
-"""Runs workflows as `sirenspec run --output json` does, and gives the buckets of the context besides."""
+"""Runs workflows as `sirenspec run --output json` does, and gives the buckets of the context besides. Questions without an answer
+time out at once, as they do in a program that nobody watches."""
 
 import asyncio
 
@@ -28,7 +29,13 @@ def run(job):
     message = job["input"].get("message") or (workflow.input.message if workflow.input else None)
     if not message:
         raise ValueError("No input provided.")
-    trace = asyncio.run(executor.execute(workflow, message))
+
+    async def answer(prompt):
+        if prompt not in (job["answers"] or {}):
+            raise TimeoutError
+        return job["answers"][prompt]
+
+    trace = asyncio.run(executor.execute(workflow, message, human_input_fn=answer))
     output = {"status": trace["summary"]["status"], "working": contexts[0].working, "output": contexts[0].output}
     if output["status"] == "failed":
         failed = Failed(str([n.get("error") for n in trace["nodes"] if n.get("error")]))
