@@ -2,9 +2,11 @@ package parser
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
+	"strings"
 	"sync"
 
 	"github.com/flowgen-dev/flowgen/convert"
@@ -95,7 +97,11 @@ var languages = sync.OnceValue(func() []language {
 	for _, d := range public {
 		all = append(all, language{name: d.Name, merges: d.Merges, is: d.Is, schema: d.Schema,
 			parse: func(root *yamlnode.Node, f *source.File, load *loader, sink *diag.Sink) *ir.Workflow {
-				wf := d.Parse(root, f, load, dialect.Options{Upstream: load.opts.Compat == Upstream, Child: len(load.open) > 1, Root: load.open[0], Python: load.opts.Python, Tools: load.opts.Tools}, sink)
+				upstream, ok := d.Reads(load.opts.Compat)
+				if !ok {
+					sink.Report(diag.Diagnostic{Code: diag.NotSupported, Span: root.Span, Message: fmt.Sprintf("%s has no engine of the era %s", d.Name, load.opts.Compat), Help: "--compat takes " + strings.Join(compats([]dialect.Language{d.Language}), ", ")})
+				}
+				wf := d.Parse(root, f, load, dialect.Options{Upstream: upstream, Child: len(load.open) > 1, Root: load.open[0], Python: load.opts.Python, Tools: load.opts.Tools}, sink)
 				wf.Public, wf.Origin = true, d.Name
 				return wf
 			}})
@@ -106,7 +112,7 @@ var languages = sync.OnceValue(func() []language {
 // Options say how a file is read whose own words leave it open.
 type Options struct {
 	Dialect string            // one of Dialects; empty: the one whose shape the file has
-	Compat  string            // Documented, which empty means, or Upstream
+	Compat  string            // one of Compats; empty: Documented
 	Python  ir.PythonReader   // reads sources of Python that workflows name; nil: none are read
 	Tools   map[string]string // files of tools by the names of the slots of a workflow that they are bound to, from where the command runs
 }
@@ -116,6 +122,19 @@ const (
 	Documented = "documented"
 	Upstream   = "upstream"
 )
+
+// Compats are the words that --compat takes: the two above, and the eras of engines.
+func Compats() []string { return compats(Languages()) }
+
+func compats(list []dialect.Language) []string {
+	words := []string{Documented, Upstream}
+	for _, l := range list {
+		for _, e := range l.Eras {
+			words = append(words, e.Name)
+		}
+	}
+	return words
+}
 
 // Dialects are the names of all dialects.
 func Dialects() []string {

@@ -16,20 +16,20 @@ import (
 func (a *app) dialectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.reading.Dialect, "dialect", "", "read files as this: "+strings.Join(parser.Dialects(), ", ")+"; otherwise their keys tell")
-	f.StringVar(&a.reading.Compat, "compat", parser.Documented, "where the page of a public dialect and its engine differ: documented or upstream")
+	f.StringVar(&a.reading.Compat, "compat", parser.Documented, "where the page of a public dialect and its engine differ: documented, upstream, or an era that flowgen version --dialects lists")
 	if f.Lookup("tool") == nil {
 		f.StringToStringVar(&a.reading.Tools, "tool", nil, "the manifest of the tool in a slot of a workflow, as NAME=FILE; can be repeated")
 	}
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.Dialects(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions([]string{parser.Documented, parser.Upstream}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions(parser.Compats(), cobra.ShellCompDirectiveNoFileComp))
 	dialectHelp(cmd)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch r := a.reading; {
 		case r.Dialect != "" && !slices.Contains(parser.Dialects(), r.Dialect):
 			return noDialect(r.Dialect)
-		case r.Compat != parser.Documented && r.Compat != parser.Upstream:
-			return usage("--compat is documented or upstream, not %q", r.Compat)
+		case !slices.Contains(parser.Compats(), r.Compat):
+			return usage("--compat is documented, upstream or an era of an engine, not %q: `flowgen version --dialects` lists them", r.Compat)
 		}
 		return run(cmd, args)
 	}
@@ -88,7 +88,7 @@ func (a *app) cache() (*program.Cache, error) {
 		return nil, err
 	}
 	settings := ""
-	if r := a.reading; r.Dialect != "" || r.Compat == parser.Upstream {
+	if r := a.reading; r.Dialect != "" || r.Compat != parser.Documented {
 		settings = r.Dialect + " " + r.Compat
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.reading.Tools)) {

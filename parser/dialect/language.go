@@ -25,7 +25,32 @@ type Language struct {
 
 	Provided *ir.Provided // what its runtime has for workflows in any language; nil: nothing
 
+	Eras []Era // of its engine, the one that the page describes first
+
 	Codes       []diag.Code    // what its reader says of files, at least; there is a case of each
 	Differences []Difference   // between its page and its engine
 	Examples    []diag.Example // of codes that only a file of a dialect can show
+}
+
+// An Era is what versions of a dialect's engine have in common. --compat takes its name.
+type Era struct {
+	Name     string // such as "0.6"
+	Engine   string // the version whose behaviour was compared
+	Upstream bool   // where the page differs, what this engine does wins
+}
+
+// Reads reports whether a file is read as the engine does where the page differs. It is not ok when the dialect has no such era.
+func (l *Language) Reads(compat string) (upstream, ok bool) {
+	switch compat {
+	case "", "documented":
+		return false, true
+	case "upstream":
+		return true, true
+	}
+	for _, e := range l.Eras {
+		if e.Name == compat {
+			return e.Upstream, true
+		}
+	}
+	return false, false
 }

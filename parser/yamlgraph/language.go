@@ -11,6 +11,7 @@ import (
 var Language = dialect.Language{
 	Name: Name, Root: "graph.yaml", Needs: "python3", Merges: true,
 	Is: Is, Parse: Parse, Schema: Schema, Functions: functions,
+	Eras:        []dialect.Era{{Name: "0.6", Engine: "yamlgraph 0.6.5"}, {Name: "0.4", Engine: "yamlgraph 0.4.3", Upstream: true}},
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
 	Examples:    examples,
