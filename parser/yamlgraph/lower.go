@@ -2,6 +2,7 @@ package yamlgraph
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
@@ -139,6 +140,9 @@ func (l *lowering) begin(b *ir.Block) {
 		}
 	}
 	*b = append(*b, let("job", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))))
+	if l.opts.Upstream && slices.ContainsFunc(l.tree.Nodes, each) {
+		*b = append(*b, do(fnStops, expr.Read("job")))
+	}
 	if n := l.tree.Limit; n > 0 && l.order.waves == nil && (l.order.start == nil || len(l.order.cyclic) > 0) {
 		*b = append(*b, do(fnBound, expr.Read("job"), expr.Const(int64(n))))
 	}
@@ -152,21 +156,30 @@ func (l *lowering) wave(b *ir.Block, wave []*Node) {
 	}
 	side := &ir.SideStmt{}
 	joined := []*expr.Node{expr.Read("job")}
+	sorted := slices.SortedFunc(slices.Values(wave), func(a, b *Node) int { return strings.Compare(a.ID.Name, b.ID.Name) })
+	names := map[*Node]string{}
 	for _, n := range wave {
-		name := l.free(n.ID.Name)
-		*b = append(*b, let(name, expr.Invoke(fnAside, expr.Read("job"))))
-		side.Arms = append(side.Arms, ir.Block{l.run(n, name)})
-		joined = append(joined, expr.Read(name))
+		names[n] = l.free(n.ID.Name)
+		*b = append(*b, let(names[n], expr.Invoke(fnAside, expr.Read("job"))))
+		side.Arms = append(side.Arms, ir.Block{l.run(n, names[n])})
+	}
+	for _, n := range sorted { // the engine writes in the order of the names
+		joined = append(joined, expr.Read(names[n]))
 	}
 	*b = append(*b, side, do(fnJoin, joined...))
 }
 
-// alone writes a node that runs alone. A map of an empty list hands nothing on.
+// each reports whether a node is a map.
+func each(n *Node) bool {
+	_, ok := n.Verb.(*Map)
+	return ok
+}
+
+// alone writes a node that runs alone. To older engines a map of an empty list hands nothing on.
 func (l *lowering) alone(b *ir.Block, n *Node, flow string) {
-	s := l.run(n, flow)
-	*b = append(*b, s)
-	if _, each := n.Verb.(*Map); each && len(l.order.after[n]) > 0 {
-		*b = append(*b, &ir.IfStmt{Cond: as(expr.Not(expr.Read(s.Into.Name))), Label: n.ID.Name + " had no items", Then: ir.Block{&ir.ReturnStmt{Span: n.ID.Span}}})
+	*b = append(*b, l.run(n, flow))
+	if l.opts.Upstream && each(n) && len(l.order.after[n]) > 0 {
+		*b = append(*b, &ir.IfStmt{Cond: as(expr.Invoke(fnHalted, expr.Read(flow))), Label: n.ID.Name + " had no items", Then: ir.Block{&ir.ReturnStmt{Span: n.ID.Span}}})
 	}
 }
 
@@ -175,13 +188,6 @@ func (l *lowering) run(n *Node, flow string) *ir.RunStmt {
 	v := l.perform(n, flow)
 	out := l.nodes[n]
 	s := &ir.RunStmt{Node: out}
-	if _, each := n.Verb.(*Map); each {
-		name := "ran"
-		if l.taken[name] {
-			name = n.ID.Name + "_ran"
-		}
-		s.Into = ident(l.free(name))
-	}
 	if out.Verb != nil {
 		s.Call = v.Call
 		return s

@@ -295,12 +295,13 @@ type order struct {
 	first  []*Node   // without waves and start: where several tokens begin, which data sends on
 	cyclic map[*Node]bool
 	after  map[*Node][]*Node
+	stops  bool // nothing comes after a map of an empty list
 }
 
 // order decides how the nodes follow each other, nil after a mistake. Without conditions and cycles that is known now; else one
 // token goes from node to node, and there must be no more than one.
 func (p *parser) order() *order {
-	o := &order{after: map[*Node][]*Node{}}
+	o := &order{after: map[*Node][]*Node{}, stops: p.opts.Upstream}
 	nodes := p.tree.Nodes
 	byID := map[string]*Node{}
 	for _, n := range nodes {
@@ -397,8 +398,8 @@ func (o *order) oneToken(nodes []*Node) bool {
 const maxWaves = 100
 
 // levels are the nodes of every step: those that the nodes of the step before lead to, in the order of the file. A node that is
-// reached on ways of several lengths runs once for each. Nil when only a run knows: a map hands nothing on when its list is
-// empty, and other nodes beside it do.
+// reached on ways of several lengths runs once for each. Nil when only a run knows: to older engines a map hands nothing on
+// when its list is empty, and other nodes beside it do.
 func (o *order) levels(nodes []*Node) [][]*Node {
 	var out [][]*Node
 	now := map[*Node]bool{}
@@ -416,7 +417,7 @@ func (o *order) levels(nodes []*Node) [][]*Node {
 			for _, to := range o.after[n] {
 				next[to] = true
 			}
-			if _, each := n.Verb.(*Map); each && len(now) > 1 && len(o.after[n]) > 0 {
+			if o.stops && each(n) && len(now) > 1 && len(o.after[n]) > 0 {
 				return nil
 			}
 		}

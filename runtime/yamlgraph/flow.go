@@ -27,7 +27,8 @@ type Flow struct {
 
 	wrong error // of a value that was calculated for the next node
 
-	halted bool // a map had an empty list, so that nothing comes after it
+	stops  bool // nothing comes after a map of an empty list
+	halted bool // which there was
 
 	rules Rules // of the node that runs next
 
@@ -52,8 +53,14 @@ func New(slots ...dynamic.Slot) *Flow {
 // Aside is the flow for a node that runs beside others: what it writes waits for Join, so that none of them sees what
 // another has written, and the state does not depend on which of them ends first.
 func (f *Flow) Aside() *Flow {
-	return &Flow{slots: f.slots, aside: true, counts: f.counts, limited: f.limited, route: f.route}
+	return &Flow{slots: f.slots, aside: true, counts: f.counts, limited: f.limited, route: f.route, stops: f.stops}
 }
+
+// StopAtEmpty lets nothing come after a map of an empty list, as in engines before 0.6.
+func (f *Flow) StopAtEmpty() { f.stops = true }
+
+// Halted reports whether nothing comes after the map that has run.
+func (f *Flow) Halted() bool { return f.halted }
 
 // Join writes what nodes that ran side by side have written, in the order given.
 func (f *Flow) Join(aside ...*Flow) {

@@ -17,7 +17,7 @@ import (
 // each with its place: a map as it is, anything else as the value of one. An item that fails leaves its error there, and
 // in errors. ran is false for an empty list: in the engine nothing comes after it. The error is one of the run, or says
 // that there is no list.
-func (f *Flow) Map(r *flow.Run, n *flow.Node, key string, over dynamic.Field, body func(r *flow.Run, item dynamic.Field) (value.Value, error)) (ran bool, err error) {
+func (f *Flow) Map(r *flow.Run, n *flow.Node, key string, over dynamic.Field, body func(r *flow.Run, item dynamic.Field) (value.Value, error)) error {
 	return f.gather(r, n, Gather{Into: key}, over, func(r *flow.Run, item dynamic.Field, _ int64) (value.Value, error) { return body(r, item) })
 }
 
@@ -37,7 +37,7 @@ type Gather struct {
 }
 
 // MapNode is Map for a node that writes to the state: its update is the result of an item.
-func (f *Flow) MapNode(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, body func(r *flow.Run, w *Flow, item dynamic.Field) error) (ran bool, err error) {
+func (f *Flow) MapNode(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, body func(r *flow.Run, w *Flow, item dynamic.Field) error) error {
 	return f.gather(r, n, g, over, func(r *flow.Run, item dynamic.Field, index int64) (value.Value, error) {
 		inner := &Flow{slots: f.slots, aside: true, counts: f.counts, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
 		if err := body(r, inner, item); err != nil {
@@ -67,13 +67,13 @@ type itemError struct {
 
 func (e *itemError) Error() string { return e.text }
 
-func (f *Flow) gather(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, body func(r *flow.Run, item dynamic.Field, index int64) (value.Value, error)) (ran bool, err error) {
+func (f *Flow) gather(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, body func(r *flow.Run, item dynamic.Field, index int64) (value.Value, error)) error {
 	items, ok := over.Items()
 	if !ok {
-		return false, r.Fail(n, value.Errorf(value.ValidationError, "the list of map node %q is %s", n.ID, missing(over)))
+		return r.Fail(n, value.Errorf(value.ValidationError, "the list of map node %q is %s", n.ID, missing(over)))
 	}
 	if g.MaxItems > 0 && len(items) > g.MaxItems && g.Strict {
-		return false, r.Fail(n, value.Errorf(value.PolicyDenied, "map node %q: %d items exceed max_items=%d: raise it, or write `on_overflow: truncate`", n.ID, len(items), g.MaxItems))
+		return r.Fail(n, value.Errorf(value.PolicyDenied, "map node %q: %d items exceed max_items=%d: raise it, or write `on_overflow: truncate`", n.ID, len(items), g.MaxItems))
 	}
 	if g.MaxItems > 0 && len(items) > g.MaxItems {
 		items = items[:g.MaxItems]
@@ -91,13 +91,13 @@ func (f *Flow) gather(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, b
 		return collected(n, item.Index, v, err), nil
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := f.settle(r, n, g, results); err != nil {
-		return false, err
+		return err
 	}
-	f.halted = len(items) == 0
-	return !f.halted, nil
+	f.halted = f.stops && len(items) == 0
+	return nil
 }
 
 // settle writes the results of all items.

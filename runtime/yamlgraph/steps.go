@@ -1,8 +1,8 @@
 package yamlgraph
 
 import (
-	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
@@ -13,11 +13,11 @@ func To(nodes ...*flow.Node) []*flow.Node { return nodes }
 
 // Steps runs a graph whose nodes hand on tokens: the nodes of first, then those that they lead to, until there are none.
 // The nodes of one step run side by side, each once, with do. They see the state as it was, and what they write is there
-// when all of them have ended, in the order of the file. exits says which nodes come after one that has ended; it sees
+// when all of them have ended, in the order of their names. exits says which nodes come after one that has ended; it sees
 // what that node has written, and not what those beside it have.
 func (f *Flow) Steps(r *flow.Run, first []*flow.Node, do func(*flow.Run, *Flow, *flow.Node) error, exits func(*flow.Node) []*flow.Node) error {
 	for now := first; len(now) > 0; {
-		slices.SortFunc(now, func(a, b *flow.Node) int { return cmp.Compare(a.Index, b.Index) })
+		slices.SortFunc(now, func(a, b *flow.Node) int { return strings.Compare(a.ID, b.ID) })
 		now = slices.Compact(now)
 		if err := f.Step(r, now[0]); err != nil {
 			return err
