@@ -163,12 +163,14 @@ func (s *siren) voice(n *sirenspec.Node, told ir.Value, llm *ir.LLM) *ir.Node {
 func (s *siren) retries(n *sirenspec.Node, node *ir.Node) {
 	r := n.Retry
 	if r == nil || r.Attempts < 2 {
+		node.Retry = sirenspec.ClientRetry()
 		return
 	}
 	if r.Guards || slices.Contains(r.On, "guardrail_violation") {
 		s.Refuse(r.Span, "put the agent and its check into a `loop` of the native language", "%s is asked again after an answer that a guardrail refuses, which a native `retry` does not do", n.ID.Name)
 	}
-	var codes []string
+	// The engine's client asks three times within each attempt, after failures that pass.
+	codes := []string{"RATE_LIMIT", "TIMEOUT", "NETWORK_ERROR", "PROVIDER_ERROR"}
 	broad := false
 	for _, on := range r.On {
 		switch on = strings.TrimSpace(on); {
@@ -188,14 +190,11 @@ func (s *siren) retries(n *sirenspec.Node, node *ir.Node) {
 			s.Refuse(r.Span, "name statuses and `network_error`", "the trigger %q has no counterpart", on)
 		}
 	}
-	retry := &ir.Retry{Attempts: r.Attempts, Constant: r.Backoff != "exponential", Span: r.Span}
+	retry := &ir.Retry{Attempts: 3 * r.Attempts, Constant: r.Backoff != "exponential", Span: r.Span}
 	for _, code := range schema.ErrorCodes {
 		if slices.Contains(codes, code) {
 			retry.Codes = append(retry.Codes, convert.Name(code))
 		}
-	}
-	if len(retry.Codes) == 0 {
-		return
 	}
 	if broad {
 		s.Note(r.Span, "", "a native retry knows kinds of errors and not statuses: %s is asked again after others of the same kind, too", n.ID.Name)

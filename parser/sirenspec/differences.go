@@ -4,6 +4,8 @@ import "github.com/flowgen-dev/flowgen/parser/dialect"
 
 // Differences are the places where the project's page and its engine differ, or where flowgen and the engine do.
 var Differences = []dialect.Difference{
+	dialect.Differ("the result of a run", "the pages say nothing: its output, with `error` and `budget`, and `working._budget` where the file names it", "`error` and `budget` stand in the trace, and `working._budget` always in the context; dollars are sums of floats", ""),
+	dialect.Differ("a question to a person in a program that nobody watches", "the pages say nothing: its `on_timeout` holds at once", "it waits for `timeout`, and fails where the input is closed", ""),
 	dialect.Differ("`writes: working.X` on a node X", "the pages say nothing: as the engine", "the text is replaced by `{'output': text}`, which is what the next agent is told", "a note"),
 	dialect.Differ("a key that is not known", "the pages say nothing: as the engine", "it is dropped", "a warning"),
 	dialect.Differ("a workflow without `version`", "blocks of the pages have none", "the file is refused", "a note, an error with --compat upstream"),
@@ -30,6 +32,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a workflow that a node runs and that fails", "the pages say nothing: as the engine", "the node succeeds with what the workflow wrote below `output` until then", ""),
 	dialect.Differ("the message of a workflow that a node runs", "the pages say nothing: as the engine", "its agents are told what the workflow that runs it was asked, also when `inputs` has a `message`, which only `{{ inputs.message }}` is; its own `input` counts for nothing", ""),
 	dialect.Differ("what a node gives to a workflow with `inputs`", "`{{ inputs.x }}` wherever it stands there", "a swrm, a factory and the `inputs` of a workflow node there do not see it: they fail", ""),
+	dialect.Differ("`memory`", "values of earlier runs", "0.1.2 has none: the key is dropped, and what reads `{{ memory.x }}` fails", ""),
 	dialect.Differ("`backend: sqlite` of a memory", "a database", "the file memory.db; here a folder of files, as with `backend: file`, which knows nothing of the engine's values", "a note"),
 	dialect.Differ("`writes: memory.x` without `memory`", "the pages say nothing", "not known; here the value is there until the run ends", "a warning"),
 	dialect.Differ("`inputs` of a factory with a `swrm`", "as in one with an `agent`", "nothing sees them: a prompt that names one fails", "a note"),

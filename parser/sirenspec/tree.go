@@ -4,6 +4,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
+	"time"
 )
 
 // A Tree is what a file says, before it is translated.
@@ -53,8 +54,16 @@ type Node struct {
 // made is the node as one of a Block.
 func (n *Node) made(v ir.Verb) *ir.Node {
 	out := &ir.Node{ID: n.ID, Span: n.Span, Verb: v}
+	if _, asks := n.Verb.(*ir.LLM); asks {
+		out.Retry = ClientRetry()
+	}
 	out.BoundAttempts(n.Timeout)
 	return out
+}
+
+// ClientRetry is what the engine's clients of providers do within each attempt: after 429, 5xx, timeouts and failures of the network.
+func ClientRetry() *ir.Retry {
+	return &ir.Retry{Attempts: 3, Base: &ir.Duration{Value: 500 * time.Millisecond}, Cap: &ir.Duration{Value: 8 * time.Second}, Jitter: 0.25}
 }
 
 // A Swarm asks agents in parallel, each what its own prompt says, and may ask one more about what they said.

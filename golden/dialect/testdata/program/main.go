@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -143,7 +144,7 @@ func model(_ context.Context, op engine.Op, out any, tool func() error) error {
 	text := asked.Messages[0].Text
 	var times, status int
 	if _, fails, ok := strings.Cut(text, op.Head().Node.ID+" fails: "); ok {
-		if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && int(op.Head().Visit+op.Head().Attempt)-1 <= times {
+		if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && calls(op.Head(), status) <= times {
 			return failed(status)
 		}
 	}
@@ -155,6 +156,15 @@ func model(_ context.Context, op engine.Op, out any, tool func() error) error {
 	cost := usage.USD(1e6)
 	*reply = llm.Reply{Model: "test", Stop: llm.End, Usage: llm.Usage{Input: 10, Output: 5}, CostUSD: &cost, Message: llm.Message{Role: llm.Assistant, Text: text}}
 	return nil
+}
+
+// calls is how often a node has asked, when all calls before have failed with a status.
+func calls(h *engine.Head, status int) int {
+	each := 1
+	if r := h.Node.Retry; r != nil && (status == 0 || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError) {
+		each = max(r.Attempts, 1)
+	}
+	return (int(h.Visit)-1)*each + int(h.Attempt)
 }
 
 // failed is the error of a provider that answers with a status, or with 0 of one that cannot be reached.
