@@ -159,60 +159,12 @@ func (s *siren) voice(n *sirenspec.Node, told ir.Value, llm *ir.LLM) *ir.Node {
 	return node
 }
 
-// retries says when an agent is asked again: the native language knows kinds of errors, not statuses.
+// retries says when an agent is asked again: as the client of its provider does. A policy of the node stands around that.
 func (s *siren) retries(n *sirenspec.Node, node *ir.Node) {
-	r := n.Retry
-	if r == nil || r.Attempts < 2 {
-		node.Retry = sirenspec.ClientRetry()
-		return
+	if r := n.Retry; r != nil && r.Attempts > 1 {
+		s.Refuse(r.Span, "write one `retry` on the native node", "%s is asked again by its `retry` and within each attempt by the client of the provider, which one native `retry` cannot say", n.ID.Name)
 	}
-	if r.Guards || slices.Contains(r.On, "guardrail_violation") {
-		s.Refuse(r.Span, "put the agent and its check into a `loop` of the native language", "%s is asked again after an answer that a guardrail refuses, which a native `retry` does not do", n.ID.Name)
-	}
-	// The engine's client asks three times within each attempt, after failures that pass.
-	codes := []string{"RATE_LIMIT", "TIMEOUT", "NETWORK_ERROR", "PROVIDER_ERROR"}
-	broad := false
-	for _, on := range r.On {
-		switch on = strings.TrimSpace(on); {
-		case on == "429":
-			codes = append(codes, "RATE_LIMIT")
-		case on == "408":
-			codes = append(codes, "TIMEOUT")
-		case on == "network_error":
-			codes = append(codes, "NETWORK_ERROR", "TIMEOUT")
-		case on == "401" || on == "403":
-			codes, broad = append(codes, "AUTH_REQUIRED"), true
-		case on == "400" || on == "422":
-			codes, broad = append(codes, "VALIDATION_ERROR"), true
-		case len(on) == 3 && on[0] >= '4' && on[0] <= '5':
-			codes, broad = append(codes, "PROVIDER_ERROR"), true
-		default:
-			s.Refuse(r.Span, "name statuses and `network_error`", "the trigger %q has no counterpart", on)
-		}
-	}
-	retry := &ir.Retry{Attempts: 3 * r.Attempts, Constant: r.Backoff != "exponential", Span: r.Span}
-	for _, code := range schema.ErrorCodes {
-		if slices.Contains(codes, code) {
-			retry.Codes = append(retry.Codes, convert.Name(code))
-		}
-	}
-	if broad {
-		s.Note(r.Span, "", "a native retry knows kinds of errors and not statuses: %s is asked again after others of the same kind, too", n.ID.Name)
-	}
-	if r.Backoff == "linear" && r.Attempts > 2 {
-		s.Note(r.Span, "", "the engine waits longer before each attempt of %s; the native node waits the same time", n.ID.Name)
-	}
-	wait := func(seconds float64) time.Duration {
-		return max(time.Duration(seconds*float64(time.Second)).Truncate(time.Millisecond), time.Millisecond)
-	}
-	retry.Base = convert.Duration(wait(r.Base))
-	if r.Backoff == "exponential" && r.Most > 0 && r.Most != 30 {
-		retry.Cap = convert.Duration(wait(r.Most))
-	}
-	if r.Jitter {
-		retry.Jitter = 0.2
-	}
-	node.Retry = retry
+	node.Retry = sirenspec.ClientRetry()
 }
 
 // spent says what becomes of an agent whose attempts are spent.
