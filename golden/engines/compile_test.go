@@ -146,6 +146,40 @@ func (d *document) importPath() string {
 	return "github.com/flowgen-dev/flowgen/golden/engines/cases/" + d.id()
 }
 
+// head is what the program of all documents has besides them: answers.json in its folder has what people say, by question.
+const head = `
+	"context"
+	"encoding/json"
+	"os"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
+)
+
+func answering[W any](start func(...runtime.Option) (W, error)) func(...runtime.Option) (W, error) {
+	text, err := os.ReadFile("answers.json")
+	if err != nil {
+		return start
+	}
+	byQuestion := map[string]string{}
+	if err := json.Unmarshal(text, &byQuestion); err != nil {
+		panic(err)
+	}
+	return func(options ...runtime.Option) (W, error) {
+		return start(append(options, runtime.WithHuman(func(_ context.Context, q runtime.Question) (string, error) {
+			if answer, ok := byQuestion[q.Text]; ok {
+				return answer, nil
+			}
+			return "", runtime.Nobody("there is no answer to " + q.Text)
+		}))...)
+	}
+}
+
+func main() {
+	name := os.Args[1]
+	os.Args = append(os.Args[:1], os.Args[2:]...)
+`
+
 // link builds one program of all documents that compile. Its sources exist only for the go command.
 func link(t *testing.T, documents []*document) string {
 	t.Helper()
@@ -167,10 +201,9 @@ func link(t *testing.T, documents []*document) string {
 			add("cases/"+d.id()+"/"+a.Name, a.Data)
 		}
 		fmt.Fprintf(&imports, "\tc%d %q\n", i, d.importPath())
-		fmt.Fprintf(&mains, "\tcase %q:\n\t\tcli.Main(c%d.Info, c%d.New)\n", d.id(), i, i)
+		fmt.Fprintf(&mains, "\tcase %q:\n\t\tcli.Main(c%d.Info, answering(c%d.New))\n", d.id(), i, i)
 	}
-	add("cases/main.go", []byte("package main\n\nimport (\n\t\"os\"\n\n\t\"github.com/flowgen-dev/flowgen/runtime/cli\"\n"+imports.String()+")\n\nfunc main() {\n"+
-		"\tname := os.Args[1]\n\tos.Args = append(os.Args[:1], os.Args[2:]...)\n\tswitch name {\n"+mains.String()+"\t}\n}\n"))
+	add("cases/main.go", []byte("package main\n\nimport (\n"+imports.String()+head+"\tswitch name {\n"+mains.String()+"\t}\n}\n"))
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
@@ -199,11 +232,7 @@ func (d *document) run(t *testing.T, exe string, input json.RawMessage, env map[
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	args := []string{d.id(), "--input-json", in}
-	if d.answers != nil {
-		args = append(args, "--answers", filepath.Join(d.dir, "answers.json"))
-	}
-	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd := exec.CommandContext(ctx, exe, d.id(), "--input-json", in)
 	cmd.Dir = d.dir
 	cmd.Env = append(os.Environ(), "FLOWGEN_RUNS=off")
 	for name, value := range env {

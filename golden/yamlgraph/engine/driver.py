@@ -44,7 +44,9 @@ def run(job):
     state = app.invoke(state, config=options or None)
     while "__interrupt__" in state:
         question = state["__interrupt__"][0].value
-        answer = job["answers"].get(question if isinstance(question, str) else str(question), "yes")
+        answer = job["answers"].get(question if isinstance(question, str) else str(question))
+        if answer is None:
+            raise LookupError(f"there is no answer to {question}")
         state = app.invoke(Command(resume=answer), config=options)
     state["messages"] = [message(m) for m in state.get("messages") or []]
     state["errors"] = [error(e) for e in state.get("errors") or []]
