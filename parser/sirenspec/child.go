@@ -161,6 +161,9 @@ func named(f, other *ir.Workflow) bool {
 	return f != other && f.Name.Name == other.Name.Name || slices.ContainsFunc(f.Flows, func(f *ir.Workflow) bool { return named(f, other) })
 }
 
+// dynamicField is the Go type of values that nothing is known about.
+var dynamicField = &schema.Go{Path: schema.RuntimePath + "/dynamic", Name: "Field"}
+
 // given declares an input that a placeholder reads: what a workflow that runs this one binds to it, or the command line.
 func (p *parser) given(r *dialect.Reference) {
 	name := r.Path[0]
@@ -172,7 +175,7 @@ func (p *parser) given(r *dialect.Reference) {
 			return
 		}
 	}
-	t := *schema.DynamicType
-	t.Elem = schema.OptOf(schema.AnyType, "")
+	t := *schema.OptOf(schema.AnyType, "")
+	t.Go = dynamicField
 	p.wf.Input = append(p.wf.Input, &schema.Field{Name: name, Type: &t, Span: r.Text.Span, Omit: true})
 }

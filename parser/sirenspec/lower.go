@@ -99,7 +99,9 @@ func (l *lowering) context() {
 	for i, f := range l.tree.Input {
 		copied := *f
 		if i > 0 { // whoever runs this workflow may give it anything, or nothing
-			copied.Type = schema.DynamicType
+			t := *schema.DynamicType
+			t.Elem = schema.OptOf(schema.AnyType, "")
+			copied.Type = &t
 		}
 		l.wf.Input = append(l.wf.Input, &copied)
 	}
