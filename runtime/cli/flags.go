@@ -128,12 +128,21 @@ func parseFlags(set *flag.FlagSet, args []string) (rest []string, err error) {
 	}
 }
 
+// elsewhere has flags that users of other engines type, and what does here what they ask for.
+var elsewhere = map[string]string{
+	"var":    "write --input NAME=VALUE",
+	"thread": "each run has an id: answer it with `respond`, and continue it with `resume`",
+	"export": "the state is printed: write it to a file with `> FILE`",
+}
+
 // flagMistake words an error of the flag package, naming the nearest flag.
 func flagMistake(set []string, err error) mistake {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
 		m := mistake{message: "there is no flag --" + name, help: "see --help"}
-		if near := nearest(name, set); near != "" {
+		if help := elsewhere[name]; help != "" && slices.Contains(set, "input") {
+			m.help = help
+		} else if near := nearest(name, set); near != "" {
 			m.help = "did you mean --" + near + "?"
 		}
 		return m
