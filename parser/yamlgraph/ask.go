@@ -30,7 +30,8 @@ func (l *lowering) question(n *Node) *expr.Node {
 	if n.Schema != "" {
 		fields = append(fields, expr.Put("schema", expr.Of(expr.UseAnswer, n.ID.Name, &ir.Answer{Name: n.ID.Name, JSON: n.Schema, Tool: n.AnswerAs})))
 	}
-	add("skip", a.Skips, true)
+	add("skip", a.Skips && !l.opts.Upstream, true)
+	add("skip_set", a.Skips && l.opts.Upstream, true)
 	add("limit", a.Limit > 0, int64(a.Limit))
 	if len(t.Requires) > 0 {
 		var names []string

@@ -17,6 +17,7 @@ import (
 var (
 	orWord     = lazyregexp.New(`(?i)\s+or\s+`)
 	andWord    = lazyregexp.New(`(?i)\s+and\s+`)
+	membership = lazyregexp.New(`(?i)^\s*[\w.]+\s+(not\s+)?in\s`) // for which the engine has no operator
 	comparison = lazyregexp.New(`^\s*([A-Za-z_][A-Za-z0-9_.]*)\s*(<=|>=|==|!=|<|>)\s*(.*?)\s*$`)
 	intLit     = lazyregexp.New(`^[+-]?[0-9]+(?:_[0-9]+)*$`) // of Python's int()
 	floatLit   = lazyregexp.New(`^[+-]?(?:[0-9]+(?:_[0-9]+)*\.(?:[0-9]+(?:_[0-9]+)*)?|\.[0-9]+(?:_[0-9]+)*)(?:[eE][+-]?[0-9]+)?$`)
@@ -106,6 +107,9 @@ func (p *parser) comparison(t source.Text, lo, hi int) *dialect.Predicate {
 	at := func(i int) source.Span { return t.At(lo+m[2*i], lo+m[2*i+1]) }
 	if m == nil || m[6] == m[7] || m[5]-m[4] == 1 && text[m[5]] == text[m[4]] { // << and >> are no operators
 		help := "write `field == value`; there is no `not` and there are no parentheses"
+		if membership.MatchString(text) {
+			help = "there is no `in`: compare with each value, as in `field == 'a' or field == 'b'`"
+		}
 		p.Error(diag.ExprSyntax, t.At(lo, max(hi, lo)), help, "this is no comparison of a field with a value")
 		return nil
 	}

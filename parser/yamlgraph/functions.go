@@ -39,7 +39,7 @@ var (
 	wayType       = schema.OpaqueOf(enginePath, "Way", fieldOf("label", textType), fieldOf("to", textType))
 	routerType    = schema.PointerTo(schema.OpaqueOf(enginePath, "Router", fieldOf("field", textType), fieldOf("routes", schema.ListOf(wayType)), fieldOf("other", textType)))
 	candidateType = schema.OpaqueOf(enginePath, "Candidate", fieldOf("provider", textType), fieldOf("model", textType), fieldOf("use", modelType))
-	questionType  = schema.PointerTo(schema.OpaqueOf(enginePath, "Question", fieldOf("model", modelType), fieldOf("key", textType), fieldOf("schema", dialect.AnswerType), fieldOf("skip", boolType),
+	questionType  = schema.PointerTo(schema.OpaqueOf(enginePath, "Question", fieldOf("model", modelType), fieldOf("key", textType), fieldOf("schema", dialect.AnswerType), fieldOf("skip", boolType), fieldAs("skip_set", "SkipSet", boolType),
 		fieldOf("limit", dialect.GoInt), fieldOf("requires", texts), fieldAs("json", "JSON", boolType), fieldOf("copilot", boolType), fieldOf("fail", failType), fieldOf("retries", dialect.GoInt),
 		fieldOf("fallback", modelType), fieldOf("race", schema.ListOf(candidateType)), fieldOf("router", routerType)))
 	makesPrompt  = &schema.Type{Kind: schema.Opaque, Go: &schema.Go{Path: enginePath, Name: "Prompt"}, Func: &schema.Signature{Result: dialect.PromptType, Fails: true}}

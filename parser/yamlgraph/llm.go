@@ -312,11 +312,18 @@ func (p *parser) routable(x *asking) {
 	}
 }
 
+// unsupported is a provider of the engine that the runtime does not speak to.
+const unsupported = "replicate"
+
 // provider reads the name of a provider.
 func (p *parser) provider(n *yamlnode.Node) (ir.Ident, bool) {
 	var words []string
 	for _, x := range providers.All {
 		words = append(words, x.Name)
+	}
+	if n != nil && n.Text.Value == unsupported {
+		p.Error(diag.NotSupported, n.Place(), "use another one, such as `openai`", "the provider `%s` is not supported", unsupported)
+		return ir.Ident{}, false
 	}
 	w := p.Word(n, "the provider", words...)
 	return ir.Ident{Name: w, Span: n.Place()}, w != ""

@@ -18,7 +18,8 @@ type Question struct {
 	Model    *Model
 	Key      string      // the field of the answer
 	Schema   *llm.Schema // that the answer has to fit; nil: text
-	Skip     bool        // nothing is asked when the field has a value
+	Skip     bool        // nothing is asked when the field has a value that is true in Python
+	SkipSet  bool        // nothing is asked when the field has a value
 	Limit    int         // how often the node runs; 0: nothing bounds it
 	Requires []string    // fields without which nothing is asked
 	JSON     bool        // JSON is looked for in the text of the answer
@@ -139,7 +140,7 @@ func (f *Flow) asked(r *flow.Run, n *flow.Node, q *Question, p Prompt) (u update
 		u.counts = map[string]int64{}
 	}
 	u.counts[name] = count + 1
-	if q.Skip && !f.get(q.Key).IsNull() {
+	if held := f.get(q.Key); q.Skip && py.True(dynamic.Of(held)) || q.SkipSet && !held.IsNull() {
 		return u, nil
 	}
 	for _, name := range q.Requires {
