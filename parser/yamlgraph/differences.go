@@ -27,6 +27,8 @@ var Differences = []dialect.Difference{
 	dialect.Differ("messages of errors of JSON", "those of flowgen", "those of Python", ""),
 	dialect.Differ("keys that the engine does not know", "a warning", "ignored; newer engines refuse the graph", "a warning"),
 	dialect.Differ("`outputs` of a passthrough node", "it is what `output` is, as other pages say", "not read; it does nothing", ""),
+	dialect.Differ("a node without `on_error` that asks a model in vain", "the error goes into `errors`, and the run goes on", "the same; newer engines end the run", ""),
+	dialect.Differ("`and` and `or` inside of a text in a condition", "they are part of the text", "the graph is refused", ""),
 	dialect.Differ("functions with `async`", "they are awaited", "`graph run` drops what they would return", ""),
 	dialect.Differ("`skip_if_exists`", "nothing is asked when the field has a value that is true in Python, as in newer engines", "when it has any value but null: 0, false and \"\", too", ""),
 	dialect.Differ("an empty list in a map", "what comes after the map runs, as in newer engines", "nothing after the map runs", ""),
