@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
 )
@@ -35,11 +36,15 @@ func TestProvided(t *testing.T) {
 			last := p.Last().String()
 			return last == ".Doc" || last == ".Pos" || last == ".PosSpan" || last == ".Description" || last == ".Span" || last == ".Why" || strings.HasSuffix(last, ".Decl")
 		}, cmp.Ignore())
+		receipt := func(t *schema.Type) bool {
+			return t != nil && t.Go != nil && t.Go.Path == schema.EnvelopeType.Go.Path && t.Go.Name == schema.EnvelopeType.Go.Name
+		}
+		same := cmp.FilterValues(func(a, b *schema.Type) bool { return receipt(a) && receipt(b) }, cmp.Comparer(func(a, b *schema.Type) bool { return true })) // the compiler's own, whose JSON is never read
 		for i, want := range d.Provided.Functions {
 			if calls[i].Bind == nil {
 				t.Fatal(want.Func, sink.List())
 			}
-			if diff := cmp.Diff(calls[i].Bind, want, ignored, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(calls[i].Bind, want, ignored, same, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s (-go +provided):\n%s", want.Func, diff)
 			}
 			tested++

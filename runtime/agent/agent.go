@@ -150,7 +150,7 @@ type Envelope struct {
 	Truncated   bool              `json:"truncated"`
 	Attachments []tool.Attachment `json:"attachments"`
 
-	raw []byte // the output's JSON
+	raw []byte `json:"-"` // the output's JSON
 }
 
 // Equal reports whether two receipts say the same, for go-cmp.
