@@ -68,13 +68,9 @@ func runNames() []string {
 	if err != nil {
 		return nil
 	}
-	list, err := folder.List()
+	list, err := folder.Latest("")
 	if err != nil {
 		return nil
 	}
-	out := []string{"latest"}
-	for _, r := range list {
-		out = append(out, r.ID)
-	}
-	return out
+	return append([]string{"latest"}, list...)
 }

@@ -1,6 +1,6 @@
 // Package cli is the main of compiled workflows: it reads the inputs, shows the
 // progress, records the run, prints the result and answers `resume`, `respond`,
-// `rerun`, `replay`, `graph`, `plan`, `manifest` and `version`.
+// `rerun`, `replay`, `graph`, `plan`, `manifest`, `completion` and `version`.
 //
 // A program's main.go is one call:
 //
@@ -138,12 +138,15 @@ func ticker(every time.Duration) func() (<-chan time.Time, func()) {
 	}
 }
 
-var verbs = []string{"run", "resume", "respond", "rerun", "replay", "inspect", "prune", "graph", "plan", "manifest", "version", "help"}
+var verbs = []string{"run", "resume", "respond", "rerun", "replay", "inspect", "prune", "graph", "plan", "manifest", "version", "completion", "help"}
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
 	defer s.close()
 	verb, args := "run", s.args
+	if len(args) > 0 && args[0] == completeVerb {
+		return s.complete(w.info, args[1:])
+	}
 	if len(args) > 0 && slices.Contains(verbs, args[0]) {
 		verb, args = args[0], args[1:]
 	}
@@ -171,6 +174,8 @@ func run(s *system, w *workflow) int {
 		return inspectCommand(s, w.info, args)
 	case "version":
 		return versionCommand(s, w.info, args)
+	case "completion":
+		return completionCommand(s, w.info, args)
 	case "help":
 		return s.print(help(w.info))
 	}

@@ -420,6 +420,7 @@ Usage:
   plan [--format text|json]      print the order of the steps, their bounds and the worst case
   manifest [--format text|json]  print what the workflow can touch
   inspect [RUN [CALL]]           list the recorded runs, or show one
+  completion bash|zsh|fish       print the completion script of a shell
   version                        print versions
 
 Inputs:

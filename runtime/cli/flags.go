@@ -227,6 +227,7 @@ func help(info *flow.Info) string {
 		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},
 		{"manifest [--format text|json]", "print what the workflow can touch"},
 		{"inspect [RUN [CALL]]", "list the recorded runs, or show one"},
+		{"completion bash|zsh|fish", "print the completion script of a shell"},
 		{"version", "print versions"},
 	})
 	if len(info.Input) > 0 {

@@ -218,6 +218,8 @@ func Graph(stdout, stderr io.Writer, info *flow.Info, args []string) int {
 	return graphCommand(s, info, args)
 }
 
+var graphFlagNames = []string{"format", "help", "run", "runs"}
+
 func graphCommand(s *system, info *flow.Info, args []string) int {
 	set := newFlagSet()
 	format := set.String("format", "mermaid", "")
@@ -228,7 +230,7 @@ func graphCommand(s *system, info *flow.Info, args []string) int {
 	case isHelp(err):
 		return s.print(help(info))
 	case err != nil:
-		s.complain(flagMistake([]string{"format", "run", "runs", "help"}, err))
+		s.complain(flagMistake(graphFlagNames, err))
 		return ExitUsage
 	case len(rest) > 0:
 		s.complain(mistake{"unexpected argument " + rest[0], "write graph --format mermaid or graph --format dot"})

@@ -14,11 +14,13 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
+var rerunFlagNames = append([]string{"from", "set", "sync"}, keepFlagNames...)
+
 // rerunCommand begins a new run with what another has done.
 func rerunCommand(s *system, w *workflow, args []string) int {
 	x := newExecution(s, w, &runFlags{})
 	from, sets := "", []string{}
-	rest, code, ok := x.verb(args, append([]string{"from", "set", "sync"}, keepFlagNames...), func(set *flag.FlagSet) {
+	rest, code, ok := x.verb(args, rerunFlagNames, func(set *flag.FlagSet) {
 		x.f.keep.recording(set)
 		set.StringVar(&from, "from", "", "")
 		set.StringVar(&x.f.keep.sync, "sync", "", "")

@@ -257,6 +257,16 @@ func (f *Folder) latest(workflow, name string, back int, ids []string) (string, 
 	return found[back], nil
 }
 
+// Latest returns the ids of the runs of a workflow, those of all when it is empty, the latest first. Unlike List it reads only
+// the journals of runs whose ids were chosen.
+func (f *Folder) Latest(workflow string) ([]string, error) {
+	ids, err := f.ids()
+	if err != nil {
+		return nil, err
+	}
+	return f.of(workflow, ids), nil
+}
+
 // of lists the runs of a workflow among ids, those of all when it is empty, the latest first. An id that was chosen says
 // neither the workflow nor the time: the journal does.
 func (f *Folder) of(workflow string, ids []string) []string {
