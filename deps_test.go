@@ -104,6 +104,7 @@ var table = []row{
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 	{pkg: "runtime/blob/s3", own: append([]string{"runtime/blob", "runtime/stores"}, audience...), other: []string{"github.com/minio/minio-go"}},
 	{pkg: "runtime/cache/redis", own: append([]string{"runtime/stores"}, audience...), other: []string{"github.com/redis/go-redis"}},
+	{pkg: "runtime/journal/internal/disktest", own: append([]string{"runtime/internal/eventually", "runtime/journal/..."}, audience...), other: []string{"github.com/google/go-cmp"}}, // for tests
 	{pkg: "runtime/journal/postgres", own: append([]string{"runtime/journal/database", "runtime/journal/wal", "runtime/stores"}, audience...), other: []string{"github.com/jackc/pgx/v5"}},
 	{pkg: "runtime/journal/sqlite", own: append([]string{"runtime/journal/database", "runtime/journal/wal", "runtime/stores"}, audience...), other: []string{"modernc.org/sqlite"}},
 	{pkg: "runtime/openexpertise/sqlite", own: append([]string{"runtime/openexpertise"}, audience...), other: []string{"modernc.org/sqlite"}},
