@@ -162,10 +162,10 @@ type state struct {
 	seed    uint64
 	begin   time.Time
 	clock   sync.Once                 // sets begin where no engine has
+	naming  sync.Once                 // sets id where nothing else has
 	fatal   atomic.Pointer[NodeError] // first run error that must not get lost behind a catch
 	broken  error                     // the engine could not start
 	id      string                    // of the run; "": nobody has asked for it
-	naming  sync.Once                 // sets id where nothing else has
 	waits   *waits                    // nil: the run cannot stop for people
 	tenant  string
 	logged  atomic.Int64 // bytes that are kept of what programs have printed
