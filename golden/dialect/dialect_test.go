@@ -354,7 +354,7 @@ func (c *testcase) marks(t *testing.T) {
 	t.Helper()
 	want, made := map[string]int{}, map[string]int{}
 	for _, f := range c.archive.Files {
-		if !slices.Contains([]string{".yaml", ".md", ".json"}, path.Ext(f.Name)) {
+		if !slices.Contains([]string{".yaml", ".md", ".json", ".py"}, path.Ext(f.Name)) {
 			continue
 		}
 		for i, line := range strings.Split(string(f.Data), "\n") {
