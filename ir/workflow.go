@@ -47,6 +47,7 @@ type Workflow struct {
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
 	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
+	TypeUses    []TypeUse      // names of declared types where others are written with them
 	Load        []*Expr        // calls that the program makes before it looks for secrets and tools
 	Provided    *Provided      // what the runtime has for workflows in any language
 	ShortKeys   bool           // keys of models may be shorter than what can be kept secret, as in the dialect's engine
@@ -79,6 +80,12 @@ type Body struct {
 type GoType struct {
 	Ref  Ident
 	Type *schema.Type
+}
+
+// A TypeUse is the name of a declared type in another type.
+type TypeUse struct {
+	At   source.Span
+	Decl *schema.Decl
 }
 
 // State is one field of the workflow's state.

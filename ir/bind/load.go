@@ -27,6 +27,11 @@ const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | pac
 // the first time takes minutes; a package that never ends is one of a stranger.
 const goTime = 20 * time.Minute
 
+// Loading is the message of the diagnostic about Go packages that an Options with Later did not load.
+const Loading = "the Go packages are not loaded yet"
+
+var errLater = errors.New(Loading)
+
 type loader struct {
 	opts   Options
 	root   string // folder of the go.mod or go.work that Dir belongs to; "" = none
@@ -124,6 +129,9 @@ func (l *loader) query(patterns []string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
+	if l.opts.Later {
+		return errLater
+	}
 	if err := programs.CheckGo(l.opts.Dir); err != nil {
 		return err
 	}
@@ -204,6 +212,9 @@ func (r *resolver) load(refs []*ref) bool {
 	d := diag.Diagnostic{
 		Code: diag.GoPackage, Span: refs[0].span(),
 		Message: "the go command cannot load Go packages: " + r.firstLine(err.Error()),
+	}
+	if errors.Is(err, errLater) {
+		d.Message = Loading
 	}
 	var strange *programs.GoError
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -44,7 +44,11 @@ type Program struct {
 
 // Check proves wf, whose tools bind has resolved. It reports to sink everything it finds, and returns nil when any of
 // that, or anything reported before, is an error.
-func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
+func Check(wf *ir.Workflow, sink *diag.Sink) *Program { return Watch(wf, sink, nil) }
+
+// Watch is Check that shows each expression of native workflows to look, with what its names mean where it stands, after it was
+// checked.
+func Watch(wf *ir.Workflow, sink *diag.Sink, look func(n *expr.Node, env expr.Env)) *Program {
 	if !bounded(wf, sink) {
 		return nil
 	}
@@ -64,7 +68,7 @@ func Check(wf *ir.Workflow, sink *diag.Sink) *Program {
 			wf.Settle = nil
 			settle(sink)
 		}
-		c := &checker{wf: wf, sink: sink, flows: flows, early: early, limit: maxDiagram, used: map[*ir.Tool]bool{}, effects: map[*ir.Node]ir.Effects{}}
+		c := &checker{wf: wf, sink: sink, flows: flows, early: early, look: look, limit: maxDiagram, used: map[*ir.Tool]bool{}, effects: map[*ir.Node]ir.Effects{}}
 		p := c.workflow()
 		flows[wf] = p
 		order = append(order, p)
@@ -118,8 +122,9 @@ type checker struct {
 	wf    *ir.Workflow
 	sink  *diag.Sink
 	flows map[*ir.Workflow]*Program
-	early []diag.Diagnostic // errors that were reported before check began
-	limit int               // of every diagram
+	early []diag.Diagnostic                // errors that were reported before check began
+	look  func(n *expr.Node, env expr.Env) // nil: nobody does
+	limit int                              // of every diagram
 
 	lost   bool // a node sets a field that the state does not have: which fields have no value is not known
 	unsure bool // an edge, a switch or a condition is wrong: what runs when is not known

@@ -103,6 +103,9 @@ func (c *checker) expression(v *ir.Expr, want *schema.Type, e *env) *schema.Type
 	} else {
 		problems = expr.CheckExpect(v.Node, e, e.facts(v.Node), want)
 	}
+	if c.look != nil {
+		c.look(v.Node, e)
+	}
 	if len(problems) == 0 {
 		problems = c.wholeState(v.Node, e)
 	}
@@ -153,6 +156,9 @@ func (c *checker) template(v *ir.Template, e *env) {
 	}
 	problems := expr.CheckTemplate(v.Tmpl, e, e.facts(list...))
 	for _, n := range list {
+		if c.look != nil {
+			c.look(n, e)
+		}
 		if len(problems) == 0 {
 			problems = c.wholeState(n, e)
 		}

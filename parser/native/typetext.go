@@ -208,6 +208,7 @@ func (r *typeReader) squareBrackets(w string) *schema.Type {
 // name resolves the name of a type.
 func (r *typeReader) name(w string, lo, hi int) *schema.Type {
 	if d := r.p.decls[w]; d != nil {
+		r.p.wf.TypeUses = append(r.p.wf.TypeUses, ir.TypeUse{At: r.t.At(lo, hi), Decl: d.decl})
 		return r.p.named(d, r.t.At(lo, hi))
 	}
 	if t := builtin[w]; t != nil {
