@@ -81,7 +81,7 @@ var table = []row{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
 		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/gomodules", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
-		other: []string{"github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
+		other: []string{"github.com/sourcegraph/jsonrpc2", "github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 
 	{pkg: "runtime/value"}, // the leaf that all packages may import

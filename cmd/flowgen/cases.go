@@ -40,6 +40,7 @@ func (a *app) cases(d *disk, c *compiled) {
 		if f == nil || f.Workflow.Name != path.Clean(c.name) {
 			continue
 		}
+		c.caseFiles = append(c.caseFiles, f)
 		if c.program != nil {
 			if checked := check.CheckCases(c.program, f, sink); checked != nil && !sink.HasErrors() {
 				c.cases = append(c.cases, checked)

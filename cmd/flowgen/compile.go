@@ -14,12 +14,13 @@ import (
 
 // A compiled workflow is what the front of the compiler made of one file.
 type compiled struct {
-	name     string
-	workflow *ir.Workflow   // nil when the file cannot be read
-	program  *check.Program // nil when there are errors
-	list     []diag.Diagnostic
-	cases    []*check.Cases // test cases without mistakes; read only where they are asked for
-	sources  []string       // files that tools in other languages were read from, or looked for
+	name      string
+	workflow  *ir.Workflow   // nil when the file cannot be read
+	program   *check.Program // nil when there are errors
+	list      []diag.Diagnostic
+	cases     []*check.Cases // test cases without mistakes; read only where they are asked for
+	caseFiles []*ir.CaseFile // all files of test cases, with mistakes or without
+	sources   []string       // files that tools in other languages were read from, or looked for
 }
 
 // compile runs parser, bind and check over the file of a workflow.
@@ -40,15 +41,15 @@ func (a *app) compileAny(files *disk, name string) *compiled {
 	c := &compiled{name: name}
 	seen := func(name string) { c.sources = append(c.sources, name) }
 	reading := a.reading
-	python := bind.Python(bind.Options{Seen: seen})
+	python := bind.Python(bind.Options{Overlay: files.unsaved, Seen: seen})
 	defer python.Close()
 	reading.Python = python
 	c.workflow = parser.ParseAs(files.project(name), name, reading, sink)
 	if c.workflow != nil {
 		dir := filepath.FromSlash(path.Dir(name))
-		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Seen: seen}, sink)
+		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Overlay: files.unsaved, Cache: files.packages, Later: files.later, Seen: seen}, sink)
 		a.fillSlots(c.workflow)
-		c.program = check.Check(c.workflow, sink)
+		c.program = check.Watch(c.workflow, sink, files.look)
 	}
 	if sink.HasErrors() {
 		c.program = nil

@@ -9,6 +9,8 @@ import (
 
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 )
 
 // suffix of workflow files.
@@ -19,12 +21,21 @@ const suffix = ".flowgen.yaml"
 type disk struct {
 	texts map[string][]byte // by name as asked for
 	names []string          // in order of first reading
+
+	asked    map[string]bool   // files that were read or looked for; nil: nobody wants to know
+	unsaved  map[string][]byte // of an editor, by absolute name, for bind; those of texts besides
+	packages *bind.Cache       // nil: the go command is asked each time
+	later    bool              // it is not asked now: see bind.Options
+	look     func(n *expr.Node, env expr.Env)
 }
 
 func newDisk() *disk { return &disk{texts: map[string][]byte{}} }
 
 // remember reads what was not read before. A file is read once, so that all that include it see the same text.
 func (d *disk) remember(name string, read func() ([]byte, error)) ([]byte, error) {
+	if d.asked != nil {
+		d.asked[name] = true
+	}
 	if text, ok := d.texts[name]; ok {
 		return text, nil
 	}

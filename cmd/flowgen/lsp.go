@@ -1,0 +1,86 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/lsp"
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+)
+
+func (a *app) lspCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lsp",
+		Short: "Serve editors: diagnostics, completion, definitions and more, over standard input and output",
+		Long: "Lsp is a server of the Language Server Protocol 3.17, which editors start. It checks what is in their buffers, saved or\n" +
+			"not, and runs nothing of the workspace. docs/editor.md has the settings of editors.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !lsp.Serve(cmd.Context(), duplex{a.stdin, a.stdout}, a.lspOptions()) {
+				return errReported
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Bool("stdio", true, "speak over standard input and output, which is the only way")
+	_ = cmd.Flags().MarkHidden("stdio") // clients add it
+	return cmd
+}
+
+// duplex is standard input and output as one stream.
+type duplex struct {
+	io.Reader
+	io.Writer
+}
+
+func (d duplex) Close() error {
+	if c, ok := d.Reader.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+func (a *app) lspOptions() lsp.Options {
+	return lsp.Options{
+		Version: origin.Version(),
+		Compile: compileUnsaved,
+		Format: func(name, text string) (string, error) {
+			out, ok, err := (&app{}).formatted(name, []byte(text), &diag.Sink{})
+			if !ok {
+				return "", err
+			}
+			return out, err
+		},
+		Enter: os.Chdir,
+		Find:  func() ([]string, error) { return below(".") },
+		Log:   a.stderr,
+	}
+}
+
+// compileUnsaved is compileAny for files of which an editor has texts that are not saved.
+func compileUnsaved(name string, from lsp.Inputs) *lsp.Result {
+	files := newDisk()
+	files.packages, files.later, files.look = from.Packages, from.Later, from.Look
+	for file, text := range from.Unsaved {
+		files.texts[file] = []byte(text)
+		if full, err := filepath.Abs(filepath.FromSlash(file)); err == nil {
+			if files.unsaved == nil {
+				files.unsaved = map[string][]byte{}
+			}
+			files.unsaved[full] = []byte(text)
+		}
+	}
+	files.asked = map[string]bool{}
+	one := &app{}
+	c := one.compileAny(files, name)
+	one.cases(files, c)
+	res := &lsp.Result{Workflow: c.workflow, Program: c.program, List: c.list, Cases: c.caseFiles, Files: c.sources}
+	for file := range files.asked {
+		res.Files = append(res.Files, file)
+	}
+	return res
+}
