@@ -52,6 +52,7 @@ func (a *app) checkCommand() *cobra.Command {
 					return err
 				}
 			}
+			list = append(list, checkPrograms(programs)...)
 			if secrets {
 				list = append(list, checkSecrets(programs, secret.Default().Lookup)...)
 			}

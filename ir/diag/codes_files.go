@@ -11,6 +11,7 @@ const (
 	SecretBroad     Code = "FG0907"
 	ModuleFile      Code = "FG0908"
 	ModuleTool      Code = "FG0909"
+	ProgramMissing  Code = "FG0910"
 )
 
 var fileCodes = []Entry{
@@ -80,5 +81,10 @@ output: {text: $hello.text}
 		Code:  ModuleTool,
 		Title: "a tool in a Go module whose source would have to be read or copied from there",
 		Cause: "A file of a Go module that is included or run as `go:...` declares tools in Go, over HTTP, on MCP servers and as commands. Python, JavaScript, Starlark and WebAssembly are not read from modules: their imports and environments are those of a project. Write the tool as a Go function in the module, as in `go: ./shop.Search`, or copy the file into the project. It takes a module to see it.",
+	},
+	{
+		Code:  ProgramMissing,
+		Title: "a program that this machine lacks",
+		Cause: "A tool or an MCP server starts a program that is not on PATH, or whose path, which starts in the folder of the file, is not there. A run on this machine would fail with SANDBOX_ERROR at the call. It is a note, which `--strict` does not count, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
 	},
 }

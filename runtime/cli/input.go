@@ -20,7 +20,7 @@ const maxInput = 64 << 20
 
 // readInput makes the input's JSON object of the flags and the defaults. It
 // reports all mistakes at once.
-func readInput(s *system, info *flow.Info, f *runFlags) ([]byte, []mistake) {
+func readInput(s *system, info *flow.Info, f *runFlags) (*inputs, []byte, []mistake) {
 	in := &inputs{info: info, values: map[string]string{}}
 	if f.inputJSON != "" {
 		in.fromJSON(s, f.inputJSON)
@@ -44,9 +44,10 @@ func readInput(s *system, info *flow.Info, f *runFlags) ([]byte, []mistake) {
 	}
 	in.fromArguments(f.texts, given)
 	if len(in.mistakes) > 0 {
-		return nil, in.mistakes
+		return nil, nil, in.mistakes
 	}
-	return in.object()
+	object, mistakes := in.object()
+	return in, object, mistakes
 }
 
 // inputs collects JSON values by field name.
@@ -54,19 +55,24 @@ type inputs struct {
 	info     *flow.Info
 	values   map[string]string
 	mistakes []mistake
+
+	file     string // of --input-json, with its text, and the inputs that come from there
+	text     []byte
+	fromFile map[string]bool
 }
 
 func (in *inputs) fault(message, help string) {
 	in.mistakes = append(in.mistakes, mistake{message, help})
 }
 
-func (in *inputs) field(name string) *flow.Field {
+// field is the declared input of a name; place begins the message when there is none.
+func (in *inputs) field(place, name string) *flow.Field {
 	for i := range in.info.Input {
 		if in.info.Input[i].Name == name {
 			return &in.info.Input[i]
 		}
 	}
-	in.fault("there is no input "+name, inputHelp(in.info, name))
+	in.fault(place+"there is no input "+name, inputHelp(in.info, name))
 	return nil
 }
 
@@ -99,8 +105,9 @@ func (in *inputs) fromJSON(s *system, file string) {
 		in.fault(sourceName(file)+" holds no JSON object", `write {"name": value, ...}`)
 		return
 	}
+	in.file, in.text, in.fromFile = sourceName(file), data, map[string]bool{}
 	for _, name := range v.Keys() {
-		if in.field(name) == nil {
+		if in.field(position(in.file, data, offsetOf(data, quotedStep(name)))+": ", name) == nil {
 			continue
 		}
 		val, _ := v.Get(name)
@@ -109,7 +116,7 @@ func (in *inputs) fromJSON(s *system, file string) {
 			in.fault("input "+name+": "+err.Error(), "")
 			continue
 		}
-		in.values[name] = string(b)
+		in.values[name], in.fromFile[name] = string(b), true
 	}
 }
 
@@ -120,10 +127,7 @@ func placed(name string, data []byte, message string) string {
 	if !ok || err != nil || n > len(data) {
 		return name + " is not valid JSON: " + message
 	}
-	before := data[:n]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return name + ":" + itoa(line) + ":" + itoa(column) + ": invalid JSON: " + rest
+	return position(name, data, n) + ": invalid JSON: " + rest
 }
 
 func sourceName(file string) string {
@@ -174,7 +178,7 @@ func bare(err error) string {
 }
 
 func (in *inputs) fromText(name, text string) {
-	f := in.field(name)
+	f := in.field("", name)
 	if f == nil {
 		return
 	}
@@ -184,6 +188,7 @@ func (in *inputs) fromText(name, text string) {
 		return
 	}
 	in.values[name] = value
+	delete(in.fromFile, name)
 }
 
 // fromArguments takes the bare text of a workflow with one text input.

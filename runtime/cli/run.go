@@ -36,11 +36,12 @@ func runCommand(s *system, w *workflow, args []string) int {
 		return code
 	}
 	x.tenant = cmp.Or(f.tenant, s.env("FLOWGEN_TENANT"))
-	input, mistakes := readInput(s, w.info, f)
+	in, input, mistakes := readInput(s, w.info, f)
 	if len(mistakes) > 0 {
 		s.complain(mistakes...)
 		return ExitUsage
 	}
+	x.given = in
 	folder, asked, wrong := f.keep.folder(s, w.info)
 	if wrong != nil {
 		s.complain(*wrong)
@@ -70,6 +71,7 @@ type execution struct {
 	past   *journal.Journal // of a run that goes on
 	replay engine.Engine    // in place of engine
 	tenant string
+	given  *inputs // nil when the input comes from a journal
 }
 
 func newExecution(s *system, w *workflow, f *runFlags) *execution {
@@ -212,6 +214,10 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 	if err != nil && at == running && x.w.info.Partial && len(out) > 0 {
 		_ = x.s.print(string(out)) // the error decides the exit code
 	}
+	if err != nil && at == reading {
+		x.s.complain(x.given.unfit(err)...)
+		return ExitUsage
+	}
 	code := x.s.finish(out, at, err, by)
 	if !well && code == 0 {
 		code = ExitFailed
@@ -236,9 +242,6 @@ func (s *system) finish(out []byte, at stage, err error, by os.Signal) int {
 		return s.print(string(out))
 	}
 	switch at {
-	case reading:
-		s.complain(mistake{"input: " + bare(err), ""})
-		return ExitUsage
 	case starting:
 		m := mistake{err.Error(), ""}
 		if missing := interface{ MissingSecrets() []string }(nil); errors.As(err, &missing) {
