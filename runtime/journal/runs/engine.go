@@ -37,6 +37,7 @@ type Engine struct {
 	again []string         // keys of failed calls that are made once more
 	fork  bool             // what is answered belongs into the journal too
 	named bool             // the id was chosen: it is no other when it is taken
+	sure  bool             // its beginning is on the disk before its first call
 
 	mu   sync.Mutex // guards the following
 	log  *wal.Log
@@ -84,7 +85,7 @@ func (f *Folder) Resume(info *flow.Info, id string, c Continue) (*Engine, *journ
 	if !isID(id) {
 		return nil, nil, ErrNoRun
 	}
-	log, found, err := wal.Open(f.opts.Disk, f.log(id), f.opts.Sync.mode())
+	log, found, err := f.open(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,6 +196,10 @@ func (e *Engine) Identify(id string) error {
 // ID returns the run's name. It is final when the run has begun.
 func (e *Engine) ID() string { return e.id }
 
+// Promise has the beginning of a new run on the disk before its first call, and its end before it is over: for a service that
+// has told somebody the run's id by then. It is called before the run begins.
+func (e *Engine) Promise() { e.sure = true }
+
 // Begin implements engine.Beginner.
 func (e *Engine) Begin() time.Time { return e.base }
 
@@ -250,7 +255,7 @@ func (e *Engine) Start(r *flow.Run) error {
 		return unavailable(err)
 	}
 	e.header.Tenant = r.Tenant()
-	if err := e.append(journal.EncodeHeader(e.header), false); err != nil || !e.fork {
+	if err := e.append(journal.EncodeHeader(e.header), e.sure); err != nil || !e.fork {
 		return err
 	}
 	for _, r := range e.old.Records() { // what was given is in no other journal
@@ -275,7 +280,7 @@ func (e *Engine) create() (*wal.Log, error) {
 		if err := e.folder.mkdir(filepath.Dir(name), false); err != nil { // the log makes its name durable when it has to be
 			return nil, err
 		}
-		log, found, err := wal.Open(e.folder.opts.Disk, name, e.folder.opts.Sync.mode())
+		log, found, err := e.folder.open(e.id)
 		switch {
 		case err == nil && len(found.Lines) == 0:
 			return log, nil
@@ -297,7 +302,7 @@ func (e *Engine) createNamed(name string) (*wal.Log, error) {
 	if err := e.folder.mkdir(filepath.Dir(name), false); err != nil {
 		return nil, err
 	}
-	log, found, err := wal.Open(e.folder.opts.Disk, name, e.folder.opts.Sync.mode())
+	log, found, err := e.folder.open(e.id)
 	if err == nil && len(found.Lines) > 0 {
 		err = errors.Join(wal.ErrLocked, log.Close())
 	}

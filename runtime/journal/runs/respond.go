@@ -11,7 +11,6 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
-	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -35,7 +34,7 @@ func (f *Folder) Respond(ctx context.Context, id, question, answer string) error
 	if _, err := f.Read(id); err != nil { // opening would make the file
 		return err
 	}
-	log, found, err := wal.Open(f.opts.Disk, f.log(id), f.opts.Sync.mode())
+	log, found, err := f.open(id)
 	if err != nil {
 		return err
 	}

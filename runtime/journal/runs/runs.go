@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
@@ -91,8 +92,9 @@ func (s Sync) mode() wal.Sync {
 
 // Folder is a folder of runs. It is safe for concurrent use.
 type Folder struct {
-	dir  string
-	opts Options
+	dir   string
+	opts  Options
+	watch atomic.Pointer[func(run string, n int, line []byte)] // nil: nobody does
 }
 
 // Open names a folder of runs. It is made when the first run is recorded.
@@ -107,7 +109,7 @@ func Open(dir string, o Options) *Folder {
 		o.Seed = mathrand.Uint64
 	}
 	o.Sync = cmp.Or(o.Sync, Effect)
-	return &Folder{dir, o}
+	return &Folder{dir: dir, opts: o}
 }
 
 // Make makes the folder, before the first run does.

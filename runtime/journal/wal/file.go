@@ -70,7 +70,7 @@ func start(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
 	if err != nil {
 		return nil, found, err
 	}
-	l := &Log{mode: mode, file: file, written: found.Good, old: found.old, disk: disk}
+	l := &Log{mode: mode, file: file, written: found.Good, old: found.old, disk: disk, lines: len(found.Lines)}
 	if found.Torn > 0 {
 		err = file.Truncate(found.Good)
 	}

@@ -58,6 +58,17 @@ type Log struct {
 	names   []string   // folders whose entries are not on the disk yet: those of a new log; guarded by syncing
 	disk    Disk
 	asked   bool // something was to be durable; guarded by mu
+
+	lines int                      // how many the log has; guarded by mu
+	watch func(n int, line []byte) // nil: nobody does; guarded by mu
+}
+
+// Watch has w called for each line that is appended from now on, in their order, with its number from 1 and without what the
+// log adds to it. w must return quickly and must not keep the line: the log waits for it. A line may not be on the disk yet.
+func (l *Log) Watch(w func(n int, line []byte)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watch = w
 }
 
 // Append adds a line, an object of JSON without line breaks. With durable and mode Durable it returns when the line is
@@ -83,6 +94,9 @@ func (l *Log) Append(line []byte, durable bool) error {
 	var err error
 	if l.mode != Off || len(l.pending) >= flushAt {
 		err = l.flush()
+	}
+	if l.lines++; l.watch != nil && err == nil {
+		l.watch(l.lines, line)
 	}
 	durable = durable && l.mode == Durable
 	l.asked = l.asked || durable
