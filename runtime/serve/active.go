@@ -1,0 +1,329 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/redact"
+)
+
+// active is a run that this process is at.
+type active struct {
+	id       string
+	workflow *Workflow
+	tenant   string
+	input    []byte // of a run that was begun here
+	since    time.Time
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+
+	begun chan struct{} // closed when its beginning is recorded
+	done  chan struct{} // closed when it is over; the following is known then
+	end   journal.Finish
+	code  string // of its failure
+	err   error  // why it is not recorded, or goes on no more
+}
+
+var (
+	errCancelled = errors.New("somebody has cancelled the run")
+	errDrained   = errors.New("the server stops") // the run goes on with the next one
+)
+
+// admit makes room for a run, or finds the one that has the id. The run must be launched or dropped then.
+func (s *Server) admit(w *Workflow, id, tenant string, bounded bool) (a *active, there bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.active[id]; a != nil {
+		return a, true, nil
+	}
+	switch {
+	case s.draining:
+		return nil, false, fault(http.StatusServiceUnavailable, "DRAINING", "the server is about to stop").later(5 * time.Second)
+	case bounded && len(s.active) >= s.o.MaxRuns+s.o.MaxQueue:
+		return nil, false, fault(http.StatusTooManyRequests, "QUEUE_FULL", "too many runs wait for their turn").later(time.Second)
+	case bounded && s.tenants[tenant] >= s.o.MaxTenant:
+		return nil, false, fault(http.StatusTooManyRequests, "QUEUE_FULL", "too many runs of this tenant wait for their turn").later(time.Second)
+	}
+	a = &active{id: id, workflow: w, tenant: tenant, since: time.Now(), begun: make(chan struct{}), done: make(chan struct{})}
+	a.ctx, a.cancel = context.WithCancelCause(s.ctx)
+	s.active[id] = a
+	s.tenants[tenant]++
+	s.all.Add(1)
+	if t := s.timers[id]; t != nil {
+		t.Stop()
+		delete(s.timers, id)
+	}
+	delete(s.waiting, id)
+	delete(s.stopped, id)
+	return a, false, nil
+}
+
+// launch runs an admitted run, with the engine that open makes, until it is over.
+func (s *Server) launch(a *active, input []byte, open func(*flow.Info) (*runs.Engine, error), fresh bool) {
+	ctx := a.ctx
+	go func() {
+		defer s.all.Done()
+		defer a.cancel(nil)
+		if a.tenant != "" {
+			ctx = runtime.TenantContext(ctx, a.tenant)
+		}
+		g := &gate{s: s, a: a, ctx: ctx, fresh: fresh}
+		under := engine.NewContext(ctx, func(info *flow.Info) (e engine.Engine, err error) {
+			if g.Engine, err = open(info); err != nil {
+				return nil, err
+			}
+			return g, nil
+		})
+		if fresh {
+			under = runtime.WithRunID(under, a.id)
+		}
+		a.err = a.workflow.run(under, input)
+		s.over(a, g)
+	}()
+}
+
+// over is what happens when a run is over.
+func (s *Server) over(a *active, g *gate) {
+	if g.slot {
+		<-s.slots
+	}
+	var waits *runtime.Waiting
+	if errors.As(a.err, &waits) {
+		a.end.Outcome = journal.Waiting
+	}
+	if g.Engine != nil {
+		_ = g.Engine.Close() // of a run that has not begun
+	}
+	begun := g.begun
+	if p := (*panicked)(nil); errors.As(a.err, &p) {
+		s.o.Log.Error("run panicked", "run", a.id, "workflow", a.workflow.Name(), "value", p.Error(), "stack", string(p.stack))
+	}
+	switch {
+	case !begun:
+		s.o.Log.Warn("run not begun", "run", a.id, "workflow", a.workflow.Name(), "error", a.err)
+	default:
+		s.o.Log.Info("run over", "run", a.id, "workflow", a.workflow.Name(), "outcome", string(a.end.Outcome), "duration", time.Since(a.since))
+		s.metrics.run(a.workflow.Name(), a.end.Outcome, time.Since(a.since))
+	}
+	s.mu.Lock()
+	delete(s.active, a.id)
+	if s.tenants[a.tenant]--; s.tenants[a.tenant] <= 0 {
+		delete(s.tenants, a.tenant)
+	}
+	switch {
+	case a.end.Outcome == journal.Waiting:
+		s.waiting[a.id] = a.workflow.Name()
+	case a.end.Outcome == journal.Open && a.err != nil && !errors.Is(a.err, runs.ErrBusy) && !errors.Is(a.err, runs.ErrExists) && (begun || !g.fresh):
+		s.stopped[a.id] = a.err.Error()
+	}
+	s.mu.Unlock()
+	if a.end.Outcome == journal.Waiting {
+		s.arm(a.id)
+	}
+	close(a.done)
+}
+
+// gate is the engine of a run that waits for its turn behind its first line, and that leaves no end when the server stops.
+type gate struct {
+	*runs.Engine
+	s     *Server
+	a     *active
+	ctx   context.Context
+	fresh bool // a new run
+	begun bool
+	slot  bool // it has one of Server.slots
+}
+
+// Start implements engine.Starter.
+func (g *gate) Start(r *flow.Run) error {
+	if err := g.Engine.Start(r); err != nil {
+		return err
+	}
+	g.begun = true
+	close(g.a.begun)
+	select {
+	case g.s.slots <- struct{}{}:
+		g.slot = true
+		return nil
+	default:
+	}
+	g.s.queued.Add(1)
+	defer g.s.queued.Add(-1)
+	select {
+	case g.s.slots <- struct{}{}:
+		g.slot = true
+	case <-g.ctx.Done(): // its calls end at once
+	}
+	return nil
+}
+
+// Suspended implements engine.Suspender.
+func (g *gate) Suspended() bool { return g.drained() || g.Engine.Suspended() }
+
+func (g *gate) drained() bool { return errors.Is(context.Cause(g.ctx), errDrained) }
+
+// Finish implements engine.Finisher.
+func (g *gate) Finish(r *flow.Run, err error) error {
+	g.a.end = journal.FinishOf(r, err)
+	if err != nil && g.drained() && g.a.end.Outcome == journal.Cancelled {
+		g.a.end = journal.Finish{}
+		return g.Engine.Finish(r, &runtime.RunError{Kind: runtime.JournalUnavailable, Message: errDrained.Error()}) // without a last line
+	}
+	g.a.code = codeOf(err)
+	return g.Engine.Finish(r, err)
+}
+
+// goOn resumes a run. It waits for its turn first when it is not asked for by a request.
+func (s *Server) goOn(id string, c runs.Continue, cancelled bool) (*active, error) {
+	j, err := s.o.Runs.Read(id)
+	if err != nil {
+		return nil, err
+	}
+	h := j.Header()
+	w := s.workflows[h.Workflow]
+	switch {
+	case w == nil:
+		return nil, fault(http.StatusConflict, "STOPPED", "the run is of a workflow that is not served").of(id)
+	case strings.Contains(string(h.Input), redact.Redacted):
+		return nil, fault(http.StatusConflict, "STOPPED", "the run's input held a secret, which is not in its journal").of(id)
+	}
+	a, there, err := s.admit(w, id, h.Tenant, false)
+	if err != nil || there {
+		return a, err
+	}
+	s.launch(a, h.Input, func(info *flow.Info) (*runs.Engine, error) {
+		e, _, err := s.o.Runs.Resume(info, id, c)
+		return e, err
+	}, false)
+	if cancelled {
+		a.cancel(errCancelled)
+	}
+	return a, nil
+}
+
+// recover finds out what the last process has left, and goes on with it.
+func (s *Server) recover() {
+	list, err := s.o.Runs.List()
+	if err != nil {
+		s.o.Log.Error("runs of the last process are not known", "error", err)
+	}
+	var left []string
+	for _, r := range list {
+		if s.workflows[r.Workflow] == nil {
+			continue
+		}
+		switch r.Outcome {
+		case journal.Open:
+			if r.Failure != "" {
+				s.o.Log.Warn("run cannot be read", "run", r.ID, "error", r.Failure)
+				continue
+			}
+			left = append(left, r.ID)
+		case journal.Waiting:
+			s.mu.Lock()
+			if s.active[r.ID] == nil {
+				s.waiting[r.ID] = r.Workflow
+			}
+			s.mu.Unlock()
+			if s.arm(r.ID) {
+				left = append(left, r.ID)
+			}
+		}
+	}
+	close(s.found)
+	if s.o.Leave {
+		return
+	}
+	for _, id := range left { // each takes its turn
+		select {
+		case s.slots <- struct{}{}:
+			<-s.slots
+		case <-s.ctx.Done():
+			return
+		}
+		a, err := s.goOn(id, runs.Continue{}, false)
+		if err != nil {
+			s.o.Log.Warn("run does not go on", "run", id, "error", err)
+			continue
+		}
+		select {
+		case <-a.begun:
+			s.o.Log.Info("run goes on", "run", id, "workflow", a.workflow.Name())
+		case <-a.done:
+		}
+	}
+}
+
+// arm has a run that waits go on when the time for an answer is over. It reports whether it can go on now.
+func (s *Server) arm(id string) (now bool) {
+	j, err := s.o.Runs.Read(id)
+	if err != nil {
+		return false
+	}
+	var first time.Time
+	open := j.Questions()
+	for _, q := range open {
+		if at := j.Header().Begin.Add(q.Start + q.Limit); q.Limit > 0 && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if len(open) == 0 {
+		return true
+	}
+	if first.IsZero() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining || s.active[id] != nil || s.timers[id] != nil || s.o.Leave {
+		return false
+	}
+	s.timers[id] = time.AfterFunc(time.Until(first)+time.Millisecond, func() {
+		if _, err := s.goOn(id, runs.Continue{}, false); err != nil {
+			s.o.Log.Warn("run does not go on", "run", id, "error", err)
+		}
+	})
+	return false
+}
+
+// stubborn is how long calls may take to end that were told to.
+const stubborn = 5 * time.Second
+
+// Shutdown ends the server: new runs are refused, streams of events end, and runs go on until they are over or ctx is done. Those
+// that are not over are stopped, so that the next process goes on with them. The error is that of ctx when there were such.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.draining = true
+	for _, t := range s.timers {
+		t.Stop()
+	}
+	s.mu.Unlock()
+	s.streams.end()
+	over := make(chan struct{})
+	go func() {
+		s.all.Wait()
+		close(over)
+	}()
+	var err error
+	select {
+	case <-over:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	s.stop(errDrained)
+	select {
+	case <-over:
+	case <-time.After(stubborn):
+		err = errors.Join(err, errors.New("serve: there are calls that do not end"))
+	}
+	s.o.Runs.Watch(nil)
+	return err
+}
