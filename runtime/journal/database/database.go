@@ -61,10 +61,11 @@ type Store struct {
 	lease time.Duration
 	name  string
 
-	mu   sync.Mutex
-	held map[string]string // leases: owner by name
-	stop chan struct{}     // ends the renewal; nil while nothing is held
-	gone chan struct{}     // closed when the renewal has ended
+	mu     sync.Mutex
+	held   map[string]string // leases: owner by name
+	closed bool
+	stop   chan struct{} // ends the renewal; nil while nothing is held
+	gone   chan struct{} // closed when the renewal has ended
 }
 
 // Open makes the tables where they are missing.
@@ -95,7 +96,7 @@ func (s *Store) String() string { return s.name }
 func (s *Store) Close() error {
 	s.mu.Lock()
 	stop, gone, held := s.stop, s.gone, s.held
-	s.stop, s.held = nil, map[string]string{}
+	s.stop, s.held, s.closed = nil, map[string]string{}, true
 	s.mu.Unlock()
 	if stop != nil {
 		close(stop)
@@ -231,8 +232,6 @@ func (s *Store) SyncDir(string) error { return nil }
 func (s *Store) Lock(name string) (unlock func() error, err error) {
 	name = slashed(name)
 	owner := rand.Text()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	taken, err := s.exec(context.Background(), `INSERT INTO flowgen_leases (name, owner, until) VALUES ($1, $2, `+s.d.Clock+` + $3)
 		ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, until = EXCLUDED.until WHERE flowgen_leases.until < `+s.d.Clock, name, owner, s.lease.Milliseconds())
 	if err != nil {
@@ -240,6 +239,11 @@ func (s *Store) Lock(name string) (unlock func() error, err error) {
 	}
 	if taken == 0 {
 		return nil, s.busy(name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, s.failed(sql.ErrConnDone)
 	}
 	s.held[name] = owner
 	if s.stop == nil {
