@@ -232,13 +232,8 @@ func (s *Store) SyncDir(string) error { return nil }
 func (s *Store) Lock(name string) (unlock func() error, err error) {
 	name = slashed(name)
 	owner := rand.Text()
-	taken, err := s.exec(context.Background(), `INSERT INTO flowgen_leases (name, owner, until) VALUES ($1, $2, `+s.d.Clock+` + $3)
-		ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, until = EXCLUDED.until WHERE flowgen_leases.until < `+s.d.Clock, name, owner, s.lease.Milliseconds())
-	if err != nil {
+	if err := s.take(name, owner); err != nil {
 		return nil, err
-	}
-	if taken == 0 {
-		return nil, s.busy(name)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,14 +248,25 @@ func (s *Store) Lock(name string) (unlock func() error, err error) {
 	return func() error { return s.unlock(name, owner) }, nil
 }
 
-// busy is the error of a log that somebody has, with the time after which it is free should they be dead.
-func (s *Store) busy(name string) error {
-	var left int64
-	err := s.query(func(r *sql.Rows) error { return r.Scan(&left) }, `SELECT until - `+s.d.Clock+` FROM flowgen_leases WHERE name = $1`, name)
-	if err != nil || left <= 0 {
-		return wal.ErrLocked
+// take makes a lease the owner's. The error for a lease that somebody has says after which time others can have it.
+func (s *Store) take(name, owner string) error {
+	for tries := 1; ; tries++ {
+		taken, err := s.exec(context.Background(), `INSERT INTO flowgen_leases (name, owner, until) VALUES ($1, $2, `+s.d.Clock+` + $3)
+			ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, until = EXCLUDED.until WHERE flowgen_leases.until < `+s.d.Clock, name, owner, s.lease.Milliseconds())
+		if err != nil || taken != 0 {
+			return err
+		}
+		var left int64
+		err = s.query(func(r *sql.Rows) error { return r.Scan(&left) }, `SELECT until - `+s.d.Clock+` FROM flowgen_leases WHERE name = $1`, name)
+		switch {
+		case err != nil:
+			return err
+		case left > 0:
+			return fmt.Errorf("%w; if it has died, others can have it in %v", wal.ErrLocked, (time.Duration(left) * time.Millisecond).Round(100*time.Millisecond))
+		case tries == 3:
+			return wal.ErrLocked
+		} // it has just expired, or was given back
 	}
-	return fmt.Errorf("%w; if it has died, others can have it in %v", wal.ErrLocked, (time.Duration(left) * time.Millisecond).Round(100*time.Millisecond))
 }
 
 func (s *Store) unlock(name, owner string) error {
