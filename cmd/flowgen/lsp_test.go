@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +86,7 @@ func editIn(t *testing.T, dir string) *editor {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.cmd.Process.Kill(); _ = e.cmd.Wait() })
-	e.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(pipes{out, in}, jsonrpc2.VSCodeObjectCodec{}), e)
+	e.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(pipes{out, in}, jsonrpc2.VSCodeObjectCodec{}), e, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	t.Cleanup(func() { e.conn.Close() })
 	e.init = e.ask("initialize", object{"rootUri": e.uri("."), "capabilities": object{}})
 	e.tell("initialized", object{})
@@ -277,5 +279,116 @@ func TestLSPPromptFile(t *testing.T) {
 	e.replace("prompts/q.md", "question", "questoin")
 	if got := e.diagnostics("prompts/q.md"); len(got) != 1 || !strings.Contains(got[0], " questoin: ") {
 		t.Errorf("%q", got)
+	}
+}
+
+type lspLocation struct {
+	URI   string
+	Range lspRange
+}
+
+func answer[T any](t *testing.T, raw json.RawMessage) (v T) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return v
+}
+
+// places are locations as file:line:column and the text there, of files that are open or on the disk.
+func (e *editor) places(list []lspLocation) []string {
+	e.t.Helper()
+	var out []string
+	for _, l := range list {
+		name := strings.TrimPrefix(l.URI, e.uri(".")+"/")
+		if _, open := e.texts[name]; !open {
+			text, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(name)))
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			e.texts[name] = string(text)
+			defer delete(e.texts, name)
+		}
+		out = append(out, name+":"+strconv.Itoa(l.Range.Start.Line+1)+" "+e.text(name, l.Range))
+	}
+	return out
+}
+
+// openDisk opens a file of the workspace.
+func (e *editor) openDisk(name string) {
+	e.t.Helper()
+	text, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(name)))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.open(name, string(text))
+}
+
+// TestLSPTriage: in examples/triage a person jumps from a node to its tool and from there into Go, finds a node in its tests, and
+// renames it in every file that names it.
+func TestLSPTriage(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.Abs(filepath.Join("..", "..", "examples", "triage"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := editIn(t, dir)
+	const flow = "triage.flowgen.yaml"
+	e.openDisk(flow)
+	for got := e.diagnostics(flow); len(got) > 0; got = e.diagnostics(flow) {
+		t.Errorf("%q", got)
+	}
+	definition := func(word string, n, skip int) []string {
+		return e.places(answer[[]lspLocation](t, e.ask("textDocument/definition", e.on(flow, word, n, skip))))
+	}
+	for _, c := range []struct {
+		word    string
+		n, skip int
+		want    string
+	}{
+		{"tool: parse", 0, 6, flow + ":18 parse"},
+		{"$fetch", 0, 2, flow + ":39 fetch"},
+		{"scan -> plan", 0, 0, flow + ":40 scan"},
+		{"switch: plan.route", 0, 13, flow + ":45 route"},
+		{"list<Finding>", 0, 6, flow + ":5 Finding"},
+		{"$state.findings", 0, 8, flow + ":10 findings"},
+		{"review.response", 0, 0, flow + ":47 review"},
+		{"llm: fast", 0, 5, flow + ":12 fast"},
+		{"agent: reviewer", 0, 9, flow + ":32 reviewer"},
+	} {
+		if got := definition(c.word, c.n, c.skip); len(got) != 1 || got[0] != c.want {
+			t.Errorf("definition of %q: %q, want %q", c.word, got, c.want)
+		}
+	}
+	// Go packages are loaded in the background; the diagnostics of the text are said again when they are there.
+	e.replace(flow, "name: triage", "name: triagf")
+	e.diagnostics(flow)
+	got := definition("./source.Parse", 0, 3)
+	for range 1000 {
+		if len(got) > 0 {
+			break
+		}
+		e.replace(flow, "name: triag", "name: triag")
+		e.diagnostics(flow)
+		got = definition("./source.Parse", 0, 3)
+	}
+	if len(got) != 1 || !strings.HasPrefix(got[0], "source/") || !strings.HasSuffix(got[0], " Parse") {
+		t.Errorf("the Go of parse: %q", got)
+	}
+	e.replace(flow, "name: triagf", "name: triage")
+	p := e.on(flow, "$fetch", 0, 1)
+	p["newName"] = "download"
+	edit := answer[struct {
+		Changes map[string][]struct{ NewText string }
+	}](t, e.ask("textDocument/rename", p))
+	if n := len(edit.Changes[e.uri(flow)]); n < 4 {
+		t.Errorf("rename of fetch: %d edits", n)
+	}
+	if len(edit.Changes[e.uri("triage.test.yaml")]) == 0 {
+		t.Errorf("the test is not edited: %v", edit)
+	}
+	p["newName"] = "scan"
+	if _, err := e.try("textDocument/rename", p); err == nil || !strings.Contains(err.Error(), "fetch cannot become scan") {
+		t.Errorf("rename to the name of another node: %v", err)
 	}
 }

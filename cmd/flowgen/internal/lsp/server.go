@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"runtime/debug"
 	"sync"
 
@@ -30,7 +31,7 @@ type Options struct {
 // Serve speaks the protocol over stdio until the client says exit or goes away. It reports whether the client said goodbye.
 func Serve(ctx context.Context, stdio io.ReadWriteCloser, opts Options) (clean bool) {
 	s := &server{opts: opts, inbox: make(chan message, 1024), ws: newWorkspace(opts)}
-	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(stdio, jsonrpc2.VSCodeObjectCodec{}), s)
+	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(stdio, jsonrpc2.VSCodeObjectCodec{}), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	defer s.conn.Close()
 	s.loop()
 	return s.down
@@ -189,6 +190,19 @@ func init() {
 		"textDocument/didChange":           (*server).didChange,
 		"textDocument/didSave":             (*server).didSave,
 		"textDocument/didClose":            (*server).didClose,
+		"textDocument/definition":          (*server).definition,
+		"textDocument/typeDefinition":      (*server).typeDefinition,
+		"textDocument/references":          (*server).references,
+		"textDocument/documentHighlight":   (*server).highlights,
+		"textDocument/hover":               (*server).hover,
+		"textDocument/documentSymbol":      (*server).documentSymbols,
+		"textDocument/foldingRange":        (*server).folding,
+		"textDocument/documentLink":        (*server).links,
+		"textDocument/formatting":          (*server).formatting,
+		"textDocument/codeAction":          (*server).codeActions,
+		"textDocument/prepareRename":       (*server).prepareRename,
+		"textDocument/rename":              (*server).rename,
+		"workspace/symbol":                 (*server).workspaceSymbols,
 		"workspace/didChangeWatchedFiles":  (*server).didChangeFiles,
 	}
 }
@@ -232,8 +246,13 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 
 func capabilities(encoding string) map[string]any {
 	return map[string]any{
-		"positionEncoding": encoding,
-		"textDocumentSync": map[string]any{"openClose": true, "change": 2, "save": true},
+		"positionEncoding":   encoding,
+		"definitionProvider": true, "typeDefinitionProvider": true, "referencesProvider": true, "documentHighlightProvider": true,
+		"hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true, "foldingRangeProvider": true,
+		"documentFormattingProvider": true, "documentLinkProvider": map[string]any{},
+		"codeActionProvider": map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll"}},
+		"renameProvider":     map[string]any{"prepareProvider": true},
+		"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": true},
 	}
 }
 

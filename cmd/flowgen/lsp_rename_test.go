@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+type lspEdit struct {
+	Range   lspRange
+	NewText string
+}
+
+type lspEdits struct{ Changes map[string][]lspEdit }
+
+// apply makes edits in the editor's texts and tells the server; files that are not open are opened first.
+func (e *editor) apply(edits lspEdits) {
+	e.t.Helper()
+	for uri, list := range edits.Changes {
+		name := strings.TrimPrefix(uri, e.uri(".")+"/")
+		if _, open := e.texts[name]; !open {
+			e.openDisk(name)
+		}
+		text := e.texts[name]
+		type part struct {
+			lo, hi int
+			text   string
+		}
+		var parts []part
+		for _, c := range list {
+			parts = append(parts, part{offsetOf(text, c.Range.Start), offsetOf(text, c.Range.End), c.NewText})
+		}
+		slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(b.lo, a.lo) })
+		for i, p := range parts {
+			if p.lo < 0 || p.hi < p.lo || i > 0 && p.hi > parts[i-1].lo {
+				e.t.Fatalf("%s: edit %d..%d", name, p.lo, p.hi)
+			}
+			text = text[:p.lo] + p.text + text[p.hi:]
+		}
+		e.versions[name]++
+		e.texts[name] = text
+		e.tell("textDocument/didChange", object{"textDocument": object{"uri": uri, "version": e.versions[name]}, "contentChanges": []object{{"text": text}}})
+	}
+}
+
+func offsetOf(text string, p lspPosition) int {
+	off := 0
+	for range p.Line {
+		i := strings.IndexByte(text[off:], '\n')
+		if i < 0 {
+			return -1
+		}
+		off += i + 1
+	}
+	for units := 0; units < p.Character; {
+		if off >= len(text) || text[off] == '\n' {
+			return -1
+		}
+		r, size := []rune(text[off:])[0], 0
+		if units++; r > 0xffff {
+			units++
+		}
+		size = len(string(r))
+		off += size
+	}
+	return off
+}
+
+var identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+
+// TestLSPIdentifiers: of each identifier of examples and goldens the definition is among the references, and a rename there and back
+// gives the same bytes in all files. LONG=1 takes all goldens, else some of them.
+func TestLSPIdentifiers(t *testing.T) {
+	t.Parallel()
+	every := 60
+	if os.Getenv("LONG") != "" {
+		every = 1
+	}
+	var sets []map[string]string
+	goldens, err := filepath.Glob(filepath.Join("..", "..", "golden", "native", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range goldens {
+		if i%every != 0 {
+			continue
+		}
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string]string{}
+		for _, f := range archive.Files {
+			if ext := filepath.Ext(f.Name); ext == ".yaml" || ext == ".md" {
+				files[f.Name] = string(f.Data)
+			}
+		}
+		sets = append(sets, files)
+	}
+	if len(goldens) < 100 {
+		t.Fatalf("%d goldens", len(goldens))
+	}
+	names, renames, refusals := 0, 0, 0
+	for _, files := range sets {
+		e := edit(t, files)
+		for name := range files {
+			if strings.HasSuffix(name, ".yaml") {
+				e.open(name, files[name])
+			}
+		}
+		for _, name := range slices.Sorted(mapsKeys(files)) {
+			if !strings.HasSuffix(name, ".flowgen.yaml") {
+				continue
+			}
+			text := files[name]
+			for _, m := range identifier.FindAllStringIndex(text, -1) {
+				p := object{"textDocument": object{"uri": e.uri(name)}, "position": at(text, m[0]), "context": object{"includeDeclaration": true}}
+				def := answer[[]lspLocation](t, e.ask("textDocument/definition", p))
+				if len(def) == 0 {
+					continue
+				}
+				names++
+				here := lspLocation{e.uri(name), lspRange{at(text, m[0]), at(text, m[1])}}
+				refs := answer[[]lspLocation](t, e.ask("textDocument/references", p))
+				covers := func(l lspLocation) bool {
+					return l.URI == here.URI && l.Range.Start.Line == here.Range.Start.Line && l.Range.Start.Character <= here.Range.Start.Character && l.Range.End.Character >= here.Range.Start.Character
+				}
+				if !slices.ContainsFunc(refs, covers) {
+					t.Errorf("%s: the references to %q at %v do not have it: %v", name, text[m[0]:m[1]], here.Range, refs)
+				}
+				if e.renameThereAndBack(p, name, text[m[0]:m[1]]) {
+					renames++
+				} else {
+					refusals++
+				}
+			}
+		}
+		e.ask("shutdown", nil)
+		e.tell("exit", nil)
+		_ = e.cmd.Wait()
+	}
+	t.Logf("%d files, %d names, %d renames, %d refusals", len(sets), names, renames, refusals)
+	if renames < refusals {
+		t.Errorf("%d renames, %d refusals", renames, refusals)
+	}
+}
+
+func mapsKeys(m map[string]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// renameThereAndBack reports false where the server refuses.
+func (e *editor) renameThereAndBack(p object, name, old string) bool {
+	e.t.Helper()
+	where, err := e.try("textDocument/prepareRename", p)
+	if err != nil || string(where) == "null" {
+		return false
+	}
+	whole := answer[struct{ Placeholder string }](e.t, where).Placeholder
+	p["newName"] = whole + "zq"
+	raw, err := e.try("textDocument/rename", p)
+	if err != nil {
+		if os.Getenv("LSP_REFUSALS") != "" {
+			e.t.Logf("%s %s: %v", name, old, err)
+		}
+		return false
+	}
+	before := map[string]string{}
+	for k, v := range e.texts {
+		before[k] = v
+	}
+	there := answer[lspEdits](e.t, raw)
+	for uri := range there.Changes {
+		if file := strings.TrimPrefix(uri, e.uri(".")+"/"); before[file] == "" {
+			text, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(file)))
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			before[file] = string(text)
+		}
+	}
+	e.apply(there)
+	// the cursor is still on the name: the edit before it on its line may have moved it
+	line := p["position"].(lspPosition)
+	for _, c := range there.Changes[e.uri(name)] {
+		if c.Range.Start.Line == line.Line && c.Range.End.Character <= line.Character && c.Range.Start != line {
+			line.Character += len("zq")
+		}
+	}
+	back := object{"textDocument": p["textDocument"], "position": line, "newName": whole}
+	raw, err = e.try("textDocument/rename", back)
+	if err != nil {
+		if !strings.Contains(err.Error(), "cannot be `") { // then the old name was a mistake
+			e.t.Errorf("%s: %s was renamed to %szq, but not back: %v", name, old, whole, err)
+		}
+		for file, text := range before {
+			e.apply(lspEdits{map[string][]lspEdit{e.uri(file): {{lspRange{at(e.texts[file], 0), at(e.texts[file], len(e.texts[file]))}, text}}}})
+		}
+		return true
+	}
+	e.apply(answer[lspEdits](e.t, raw))
+	for file, text := range e.texts {
+		if text != before[file] {
+			e.t.Errorf("%s: after a rename of %s there and back %s is\n%s", name, old, file, text)
+		}
+	}
+	return true
+}
