@@ -61,6 +61,26 @@ var functionNames = []string{
 	"getHours", "getMinutes", "getSeconds", "getMilliseconds",
 }
 
+// A Usage is a function of the language as a person writes it.
+type Usage struct {
+	Name   string
+	Text   string // an example of its use; empty: its name says it
+	Method bool   // it is written behind the value that it is about
+}
+
+// Usages are the functions of the language, in the order in which help lists them.
+func Usages() []Usage {
+	var out []Usage
+	for _, name := range functionNames {
+		u := Usage{Name: name, Method: slices.Contains([]string{"exists", "all", "map", "filter", "contains", "startsWith", "endsWith", "matches", "sortBy"}, name)}
+		if b := builtins[name]; b != nil {
+			u.Text, u.Method = b.usage, b.method
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
 // builtin types a call of a builtin whose arguments have been checked.
 func (c *checker) builtin(n *Node, b *builtin) *schema.Type {
 	if len(n.Kids) < b.min || len(n.Kids) > b.max {

@@ -299,3 +299,33 @@ func (b *builder) symbol(at source.Span, n *expr.Node) {
 		b.add(Ref{At: at, Name: b.name(Variable, ref.Name, source.Span{}), Type: n.Type})
 	}
 }
+
+// InputOf is the input of what a node calls, by its id; nil when it calls nothing that is known.
+func InputOf(wf *ir.Workflow, id string) (in *schema.Type) {
+	var visit func(b *ir.Body)
+	visit = func(b *ir.Body) {
+		for _, n := range b.Nodes {
+			if n.ID.Name == id {
+				switch v := n.Verb.(type) {
+				case *ir.ToolCall:
+					if v.Tool != nil {
+						in = v.Tool.In
+					}
+				case *ir.Flow:
+					if v.Flow != nil {
+						in = &schema.Type{Kind: schema.Struct, Fields: v.Flow.Input}
+					}
+				case *ir.LLM:
+					if v.Prompt != nil {
+						in = v.Prompt.With
+					}
+				}
+			}
+			if body := ir.BodyOf(n.Verb); body != nil {
+				visit(body)
+			}
+		}
+	}
+	visit(&wf.Body)
+	return in
+}

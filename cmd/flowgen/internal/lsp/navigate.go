@@ -9,6 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/index"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 // A cursor is a place in an open file and what is known there.
@@ -366,4 +367,22 @@ func (s *server) links(params *json.RawMessage) (any, error) {
 	return out, nil
 }
 
-func (s *server) hoverKey(cursor) (any, error) { return nil, nil }
+// hoverKey is what a key of the language means.
+func (s *server) hoverKey(c cursor) (any, error) {
+	text := c.doc.text.s
+	lo, hi := word(text[:c.off]), c.off
+	for hi < len(text) && word(text[:hi+1]) == lo && hi-lo < 100 {
+		hi++
+	}
+	if !isYAML(c.name) || !c.native() || lo == hi || !strings.HasPrefix(text[hi:], ":") {
+		return nil, nil
+	}
+	at := outline(text, lo)
+	keys, _ := parser.Place(c.name, at.steps, at.beside)
+	for _, k := range keys {
+		if k.Name == text[lo:hi] && !at.value {
+			return hover{Contents: markup{"markdown", "`" + k.Name + "`: " + k.Doc}, Range: c.doc.text.span(lo, hi)}, nil
+		}
+	}
+	return nil, nil
+}

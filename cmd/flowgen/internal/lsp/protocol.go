@@ -188,28 +188,6 @@ type renameRange struct {
 	Placeholder string `json:"placeholder"`
 }
 
-type signatureHelp struct {
-	Signatures      []signature `json:"signatures"`
-	ActiveSignature int         `json:"activeSignature"`
-	ActiveParameter int         `json:"activeParameter"`
-}
-
-type signature struct {
-	Label         string  `json:"label"`
-	Documentation *markup `json:"documentation,omitempty"`
-}
-
-type codeLens struct {
-	Range   span    `json:"range"`
-	Command command `json:"command"`
-}
-
-type command struct {
-	Title     string   `json:"title"`
-	Command   string   `json:"command"`
-	Arguments []string `json:"arguments,omitempty"`
-}
-
 // Codes of errors of the protocol.
 const (
 	codeInvalidParams  = -32602

@@ -190,6 +190,8 @@ func init() {
 		"textDocument/didChange":           (*server).didChange,
 		"textDocument/didSave":             (*server).didSave,
 		"textDocument/didClose":            (*server).didClose,
+		"textDocument/completion":          (*server).completion,
+		"textDocument/inlayHint":           (*server).inlayHints,
 		"textDocument/definition":          (*server).definition,
 		"textDocument/typeDefinition":      (*server).typeDefinition,
 		"textDocument/references":          (*server).references,
@@ -247,6 +249,8 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 func capabilities(encoding string) map[string]any {
 	return map[string]any{
 		"positionEncoding":   encoding,
+		"completionProvider": map[string]any{"triggerCharacters": []string{"$", ".", "{", " ", "/"}},
+		"inlayHintProvider":  true,
 		"definitionProvider": true, "typeDefinitionProvider": true, "referencesProvider": true, "documentHighlightProvider": true,
 		"hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true, "foldingRangeProvider": true,
 		"documentFormattingProvider": true, "documentLinkProvider": map[string]any{},

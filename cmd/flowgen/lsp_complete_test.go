@@ -1,0 +1,109 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const shop = `flowgen: 1
+name: shop
+types:
+  Item: {sku: string, price: float, tags: list<string>}
+input:
+  who: string
+  items: list<Item>
+state: {seen: {type: int, init: 0}}
+secrets: [KEY]
+models: {fast: {model: "openai:gpt-4o-mini", key: KEY, max_tokens: 50}}
+tools:
+  greet: {shell: "echo hi", in: {name: string, loud: {type: bool, default: false}}, out: string, effects: none}
+nodes:
+  first: {tool: greet, with: {name: $input.who}}
+  score:
+    llm: fast
+    prompt: "Rate {{ first }}"
+    out: {route: enum<keep|drop>, why: string}
+  last: {let: "{{ score.why }}"}
+edges:
+  - first -> score -> last -> end
+output: {text: $last}
+`
+
+// TestLSPCompletion: at each place, marked by a bar, the server offers these and not those.
+func TestLSPCompletion(t *testing.T) {
+	t.Parallel()
+	e := edit(t, map[string]string{"prompts/ask.md": "x"})
+	const name = "shop.flowgen.yaml"
+	e.open(name, shop)
+	e.diagnostics(name)
+	for _, c := range []struct{ old, new, want, not string }{
+		{"{{ score.why }}", "{{ score.| }}", "route why", "first input"},
+		{"{{ score.why }}", "{{ score.|", "route why", "first input"},
+		{"{{ score.why }}", "{{ | }}", "first score input size", "last"},
+		{"{{ first }}", "{{ | }}", "first input", "score last"},
+		{"$input.who}", "$input.|}", "who items", "first"},
+		{"$input.who}", "$input.w|}", "who", "first"},
+		{"{name: $input.who}", "{name: $input.who, |}", "loud", "name"},
+		{"tool: greet", "tool: |", "greet", "fast first"},
+		{"llm: fast", "llm: |", "fast", "greet"},
+		{"key: KEY", "key: |", "KEY", "fast"},
+		{"effects: none", "effects: |", "none reads writes external", "greet"},
+		{"items: list<Item>", "items: |", "Item string list<>", "first"},
+		{"    out: {route", "    | \n    out: {route", "reask with timeout retry when", "llm prompt parallel"},
+		{"prompt: \"Rate {{ first }}\"", "prompt: {file: prompts/|}", "prompts/ask.md", "first"},
+		{"    llm: fast\n", "    llm: fast\n    timeout: |\n", "30s 5m", "first"},
+		{"edges:\n", "|\nedges:\n", "policy defaults agents", "nodes tools"},
+		{"  last: {let", "  other: {|}\n  last: {let", "tool let map llm agent when", "shell"},
+		{"- first -> score", "- first -> |", "score last end", "greet"},
+		{"out: {route: enum<keep|drop>", "on_error: |\n    out: {route: enum<keep|drop>", "fail skip", "first"},
+	} {
+		i := strings.Index(c.new, "|")
+		e.replace(name, c.old, c.new[:i]+c.new[i+1:])
+		p := e.on(name, c.new[:i]+c.new[i+1:], 0, i)
+		got := answer[struct {
+			Items []struct {
+				Label    string
+				TextEdit lspEdit
+			}
+		}](t, e.ask("textDocument/completion", p))
+		var labels []string
+		for _, it := range got.Items {
+			labels = append(labels, it.Label)
+			if it.TextEdit.Range.End != p["position"] {
+				t.Errorf("%q: the edit of %s ends at %v", c.new, it.Label, it.TextEdit.Range.End)
+			}
+		}
+		for w := range strings.FieldsSeq(c.want) {
+			if !slices.Contains(labels, w) {
+				t.Errorf("%q: no %s in %q", c.new, w, labels)
+			}
+		}
+		for w := range strings.FieldsSeq(c.not) {
+			if slices.Contains(labels, w) {
+				t.Errorf("%q: %s is offered", c.new, w)
+			}
+		}
+		e.replace(name, c.new[:i]+c.new[i+1:], c.old)
+		if e.texts[name] != shop {
+			t.Fatal("the text is another one")
+		}
+	}
+	hints := answer[[]struct{ Label string }](t, e.ask("textDocument/inlayHint", object{"textDocument": object{"uri": e.uri(name)}, "range": lspRange{End: lspPosition{100, 0}}}))
+	if len(hints) != 3 || hints[1].Label != ": {route: enum<keep|drop>, why: string}" {
+		t.Errorf("hints: %v", hints)
+	}
+	hover := func(word string, skip int) string {
+		return answer[struct{ Contents struct{ Value string } }](t, e.ask("textDocument/hover", e.on(name, word, 0, skip))).Contents.Value
+	}
+	for _, c := range []struct {
+		word, want string
+		skip       int
+	}{
+		{"effects: none", "what a call does to the world", 2}, {"score.why", "score: {route: enum<keep|drop>, why: string}", 1}, {"score.why", "why: string", 7},
+	} {
+		if got := hover(c.word, c.skip); !strings.Contains(got, c.want) {
+			t.Errorf("hover of %s: %q", c.word, got)
+		}
+	}
+}
