@@ -182,6 +182,7 @@ type (
 	//	}
 	//
 	//	func (q *Question) Check(answer string) error
+	//	func (q *Question) JSON(answer string) ([]byte, error)
 	Question = core.Question
 	// Answer is what a person can be asked for.
 	//

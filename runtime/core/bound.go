@@ -59,6 +59,9 @@ type Limit struct {
 
 // Limit returns the bound of an attempt of r that ends first.
 func (r *Run) Limit(h *Head) Limit {
+	if e, ok := r.eng.(*elsewhere); ok {
+		return *e.limit
+	}
 	n, l := h.Node, Limit{head: h}
 	least := func(left time.Duration) bool { return left > 0 && (l.Left <= 0 || left <= l.Left) }
 	if n.Retry != nil && least(n.Retry.Timeout) {

@@ -217,12 +217,7 @@ func (rt *Runtime) start(ctx context.Context, in any) *Run {
 	if g.named || g.engine != nil {
 		ctx = context.WithValue(ctx, runKey{}, given{}) // for this run alone
 	}
-	for _, v := range rt.values {
-		ctx = context.WithValue(ctx, v[0], v[1])
-	}
-	if rt.slots != nil {
-		ctx = context.WithValue(ctx, slotsKey{}, rt.slots)
-	}
+	ctx = rt.valued(ctx)
 	root := &struct { // one allocation
 		run   Run
 		state state
@@ -278,6 +273,17 @@ func (rt *Runtime) start(ctx context.Context, in any) *Run {
 	s.begin = r.Now()
 	r.emit(Event{Kind: RunStart, Time: s.begin})
 	return r
+}
+
+// valued is ctx with the values and slots of all runs.
+func (rt *Runtime) valued(ctx context.Context) context.Context {
+	for _, v := range rt.values {
+		ctx = context.WithValue(ctx, v[0], v[1])
+	}
+	if rt.slots != nil {
+		ctx = context.WithValue(ctx, slotsKey{}, rt.slots)
+	}
+	return ctx
 }
 
 // End finishes a run that has no output.

@@ -220,6 +220,65 @@ type (
 	// EnvironmentProxy is the key of WithValue for true: tools and models make their requests through the proxy that HTTP_PROXY,
 	// HTTPS_PROXY and NO_PROXY name.
 	EnvironmentProxy = core.EnvironmentProxy
+	// Carried is one attempt of a call on its way to the process that makes it. An engine that makes calls elsewhere sends it as JSON.
+	//
+	//	type Carried struct {
+	//		Tool    string // name@version
+	//		Node    string
+	//		Pos     string
+	//		Path    string // of the scope
+	//		Visit   int32
+	//		Attempt int32
+	//		Run     string
+	//		Tenant  string
+	//		Trace   string // traceparent of the attempt's span
+	//		Room    int    // for the output, in bytes; 0: no bound
+	//		Sandbox runtime.Tier
+	//		Limit   *carriedLimit
+	//		In      json.RawMessage
+	//	}
+	//
+	//	func (c *Carried) Asked() string
+	//	func (c *Carried) Timeout() time.Duration
+	Carried = core.Carried
+	// Landed is the result of a carried attempt on its way back.
+	//
+	//	type Landed struct {
+	//		Out         json.RawMessage
+	//		Error       *value.ToolError
+	//		Asked       string // Carried.Asked of the attempt that was made
+	//		Ran         bool   // the tool was called
+	//		Cached      bool
+	//		Truncated   bool
+	//		Abandoned   bool
+	//		Cost        usage.USD
+	//		Tokens      int64
+	//		Attachments []tool.Attachment
+	//		Sandbox     runtime.Tier
+	//		Logs        string
+	//	}
+	Landed = core.Landed
+	// Portable is an Op that another process can make. All Ops are.
+	//
+	//	type Portable interface {
+	//		Op
+	//		// Callable returns the tool, as Runtime.Make takes it.
+	//		Callable() Callable
+	//		// Carry returns what the other process needs; ok is false for an attempt that a policy or its input's type has refused: Exec
+	//		// returns why.
+	//		Carry() (c Carried, ok bool, err error)
+	//		// Land takes the result of the other process in place of Exec.
+	//		Land(*Landed) error
+	//	}
+	Portable = core.Portable
+	// Callable is a *Tool of any type.
+	//
+	//	type Callable interface {
+	//		FullName() string // name@version
+	//		Effects() flow.Effects
+	//		land(ctx context.Context, rt *flow.Runtime, c *Carried) (Landed, error)
+	//	}
+	Callable = core.Callable
 )
 
 // AgentTool is the tool that events name for the visit of an agent's node as a whole.

@@ -14,6 +14,7 @@ type (
 	// Run is one branch of one run: where it stands and what carries out its calls. It is read-only; a branch, map item or
 	// iteration gets a Run of its own as soon as an engine is attached. Generated code only passes it on.
 	//
+	//	func (r *Run) Asking(h *engine.Head, q *runtime.Question)
 	//	func (r *Run) At(n *Node, i int) *Run
 	//	func (r *Run) Began() time.Time
 	//	func (r *Run) Branch(ctx context.Context) *Run
@@ -51,6 +52,7 @@ type (
 	// Runtime holds what all runs of one workflow share. It is safe for concurrent use.
 	//
 	//	func (rt *Runtime) Info() *Info
+	//	func (rt *Runtime) Make(ctx context.Context, t engine.Callable, c engine.Carried) (engine.Landed, error)
 	//	func (rt *Runtime) Provide(name string, provider any)
 	//	func (rt *Runtime) Redactor() *redact.Redactor
 	//	func (rt *Runtime) Start(ctx context.Context) *Run
@@ -112,6 +114,7 @@ type (
 	//	func (t *Tool[In, Out]) Approved() *Tool[In, Out]
 	//	func (t *Tool[In, Out]) Effects() Effects
 	//	func (t *Tool[In, Out]) Fake(f func(context.Context, In) (Out, error)) runtime.Option
+	//	func (t *Tool[In, Out]) FullName() string
 	//	func (t *Tool[In, Out]) Name() string
 	//	func (t *Tool[In, Out]) Version() string
 	Tool[In, Out any] = core.Tool[In, Out]

@@ -164,7 +164,8 @@ type Turn struct {
 	Messages []Message `json:"messages"`
 
 	conv   *Conversation
-	asked  Provider // that answers; nil: the model's own
+	asked  Provider  // that answers; nil: the model's own
+	run    *flow.Run // of a turn that came from another process
 	params Params
 	most   Usage // that the call can take
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 )
@@ -78,6 +79,9 @@ func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 		defer func() { _ = says.Close() }()
 		req.Delta = func(text string) { _, _ = io.WriteString(says, text) }
 	}
+	if t.run != nil {
+		t.asked = m.in(t.run)
+	}
 	provider := m.provider
 	if _, elsewhere := provider.(provided); elsewhere && t.asked != nil {
 		provider = t.asked
@@ -92,6 +96,9 @@ func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 	}
 	return *reply, nil
 }
+
+// Callable returns the tool that calls of the model are, for engines that make calls in other processes.
+func (m *Model) Callable() engine.Callable { return m.tool }
 
 // Complete asks for the next message of c at node n and appends it to c. The error is a *runtime.NodeError.
 func (m *Model) Complete(r *flow.Run, n *flow.Node, c *Conversation) (*Reply, error) {
