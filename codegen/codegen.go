@@ -27,6 +27,8 @@ type Options struct {
 	Path    string // its import path, so that functions of the same package are not imported; may be empty
 	Name    string // of the file, without .go: how the names of its assets begin; "" for one made of the workflow's name
 
+	Calls bool // the workflow lists its tools and models, for engines that make calls in other processes
+
 	// Declared are the names that other files of the package declare.
 	Declared map[string]bool
 
@@ -71,6 +73,7 @@ func (g *generator) generate() ([]byte, error) {
 	g.info()
 	g.file.Add(g.patterns)
 	g.workflow()
+	g.calls()
 	for _, sub := range g.p.Flows {
 		g.function(sub)
 	}

@@ -29,7 +29,7 @@ var standard = []string{"bytes", "cmp", "context", "encoding/base64", "math", "s
 // user's, so it gets `go` or `flow` before its own.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, carryPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
 	for _, p := range fixed {
 		own := p[strings.LastIndexByte(p, '/')+1:]
 		name := g.opts.importName(p, own)
@@ -50,8 +50,8 @@ func (g *generator) planImports() {
 		importAs(g.file, p.path, p.name, name)
 	}
 	g.reserved = taken
-	for name, used := range map[string]bool{"agent": len(g.p.Names.Agents) > 0 || g.p.WF.Public, "bytes": g.binary} {
-		if !used { // both are good names for nodes
+	for name, used := range map[string]bool{"agent": len(g.p.Names.Agents) > 0 || g.p.WF.Public, "bytes": g.binary, "engine": g.opts.Calls} {
+		if !used { // all are good names for nodes
 			delete(g.reserved, name)
 		}
 	}

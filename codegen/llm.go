@@ -29,17 +29,26 @@ func speakPaths() []string {
 	return out
 }
 
-// models declares every model that a node asks.
-func (g *generator) models() {
-	var defs []jen.Code
+// usedModels are the models that nodes ask, each once.
+func (g *generator) usedModels() []*ir.Model {
+	var out []*ir.Model
 	done := map[string]bool{}
 	for _, s := range g.p.Table {
 		for _, m := range s.Models() {
 			if name := g.p.Names.Models[m]; !done[name] {
 				done[name] = true
-				defs = append(defs, jen.Id(ident(name)).Op("=").Add(g.model(m)))
+				out = append(out, m)
 			}
 		}
+	}
+	return out
+}
+
+// models declares every model that a node asks.
+func (g *generator) models() {
+	var defs []jen.Code
+	for _, m := range g.usedModels() {
+		defs = append(defs, jen.Id(ident(g.p.Names.Models[m])).Op("=").Add(g.model(m)))
 	}
 	if len(defs) == 0 {
 		return

@@ -23,6 +23,7 @@ import (
 func (a *app) buildCommand() *cobra.Command {
 	var out string
 	var trace bool
+	var engine string
 	var stores []string
 	cmd := &cobra.Command{
 		Use:   "build FILE",
@@ -31,11 +32,16 @@ func (a *app) buildCommand() *cobra.Command {
 			"written. GOOS and GOARCH choose another system to build for.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			main, err := engineMain(engine, trace)
+			if err != nil {
+				return err
+			}
+			a.calls = engine != ""
 			src, name, err := a.source(args[0])
 			if err != nil {
 				return err
 			}
-			src.Main = mainOf(trace)
+			src.Main = main
 			if src.Stores, err = storeLeaves(stores); err != nil {
 				return err
 			}
@@ -48,6 +54,7 @@ func (a *app) buildCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or the folder to write it to")
 	traceFlag(cmd, &trace)
+	cmd.Flags().StringVar(&engine, "engine", "", "engine that the program is a worker of, too: temporal")
 	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores that the program has for --cache, --blobs and --runs besides folders: postgres, redis, s3, sqlite")
 	return cmd
 }
@@ -61,6 +68,22 @@ func mainOf(trace bool) string {
 		return tracedMain
 	}
 	return ""
+}
+
+// temporalMain is the leaf whose Main makes a program a worker and a client of Temporal, too.
+const temporalMain = "temporal"
+
+// engineMain is the Source.Main of programs for an engine.
+func engineMain(engine string, trace bool) (string, error) {
+	switch {
+	case engine == "":
+		return mainOf(trace), nil
+	case engine != temporalMain:
+		return "", usage("there is no engine %q; there is temporal", engine)
+	case trace:
+		return "", usage("--engine and --trace exclude each other")
+	}
+	return temporalMain, nil
 }
 
 func traceFlag(cmd *cobra.Command, trace *bool) {
@@ -243,7 +266,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 	return &program.Source{
 		File: arg, Output: own, Package: pkg, Inputs: append(disk.names, c.sources...), Log: a.stderr,
 		Generate: func(pkg, importPath string) ([]byte, map[string][]byte, error) {
-			opts := codegen.Options{Package: pkg, Path: importPath, Name: stem(own)}
+			opts := codegen.Options{Package: pkg, Path: importPath, Name: stem(own), Calls: a.calls}
 			if importPath != "" { // with the other files of the folder
 				opts.Declared = declared(dir, pkg)
 			}

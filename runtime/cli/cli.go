@@ -40,6 +40,8 @@ type workflow struct {
 	// says how far it came. After an error of the run the output is what it
 	// has reached, of workflows that say so.
 	run func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, at stage, err error)
+
+	more []Verb // before those of this package
 }
 
 // stage is where a run was when it ended.
@@ -147,6 +149,11 @@ func run(s *system, w *workflow) int {
 	if len(args) > 0 && args[0] == completeVerb {
 		return s.complete(w.info, args[1:])
 	}
+	if len(args) > 0 {
+		if v := w.added(args[0]); v != nil {
+			return v.Run(&Call{s, w, args[1:]})
+		}
+	}
 	if len(args) > 0 && slices.Contains(verbs, args[0]) {
 		verb, args = args[0], args[1:]
 	}
@@ -177,7 +184,7 @@ func run(s *system, w *workflow) int {
 	case "completion":
 		return completionCommand(s, w.info, args)
 	case "help":
-		return s.print(help(w.info))
+		return s.print(help(w.info) + moreHelp(w.more))
 	}
 	return runCommand(s, w, args)
 }

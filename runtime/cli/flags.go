@@ -43,6 +43,14 @@ func parseRunFlags(args []string) (*runFlags, error) {
 	f.keep.recording(set)
 	set.StringVar(&f.keep.sync, "sync", "", "")
 	set.BoolVar(&f.keep.none, "no-journal", false, "")
+	f.inputFlags(set)
+	texts, err := parseFlags(set, args)
+	f.texts = texts
+	return f, err
+}
+
+// inputFlags are those of the workflow's inputs.
+func (f *runFlags) inputFlags(set *flag.FlagSet) {
 	for _, name := range []string{"input", "inputs", "i"} { // the others are what users of other engines type
 		set.Func(name, "", func(s string) error { f.inputs = append(f.inputs, s); return nil })
 	}
@@ -56,9 +64,6 @@ func parseRunFlags(args []string) (*runFlags, error) {
 		f.inputJSON = s
 		return nil
 	})
-	texts, err := parseFlags(set, args)
-	f.texts = texts
-	return f, err
 }
 
 // shared are the flags of all verbs that run the workflow.
@@ -79,12 +84,14 @@ func (f *runFlags) shared(set *flag.FlagSet) {
 		return nil
 	})
 	set.Func("root", "", setRoot)
-	set.Func("proxy", "", func(s string) error {
-		if f.proxy = s == "environment"; !f.proxy {
-			return errors.New("write --proxy environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY name the proxy")
-		}
-		return nil
-	})
+	set.Func("proxy", "", f.setProxy)
+}
+
+func (f *runFlags) setProxy(s string) error {
+	if f.proxy = s == "environment"; !f.proxy {
+		return errors.New("write --proxy environment: HTTP_PROXY, HTTPS_PROXY and NO_PROXY name the proxy")
+	}
+	return nil
 }
 
 // setRoot says where programs named by a relative path are found.
@@ -249,6 +256,21 @@ func help(info *flow.Info) string {
 		table(&b, rows)
 	}
 	b.WriteString("\n" + flagHelp)
+	return b.String()
+}
+
+// moreHelp describes the verbs of other packages.
+func moreHelp(more []Verb) string {
+	if len(more) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nOther verbs:\n")
+	rows := make([][2]string, len(more))
+	for i, v := range more {
+		rows[i] = [2]string{strings.TrimSpace(v.Name + " " + v.Arguments), v.Short}
+	}
+	table(&b, rows)
 	return b.String()
 }
 

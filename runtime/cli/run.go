@@ -26,7 +26,7 @@ func runCommand(s *system, w *workflow, args []string) int {
 	f, err := parseRunFlags(args)
 	switch {
 	case isHelp(err):
-		return s.print(help(w.info))
+		return s.print(help(w.info) + moreHelp(w.more))
 	case err != nil:
 		s.complain(flagMistake(runFlagNames, err))
 		return ExitUsage

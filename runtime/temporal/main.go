@@ -1,0 +1,377 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+)
+
+// Main is cli.Main for a program that is also a worker and a client of Temporal. Where the server is, the namespace, TLS and API
+// keys are read as Temporal's own tools read them: from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the other variables, and from
+// Temporal's configuration file.
+func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
+	m := &commands{info: info, register: func(w worker.Registry, o Options) error { return Register(w, info, start, o) }}
+	cli.MainWith(info, start,
+		cli.Verb{Name: "worker", Arguments: "[flags]", Short: "carry out runs on Temporal until a signal stops it", Run: m.worker},
+		cli.Verb{Name: "start", Arguments: "[flags] [inputs]", Short: "start a run on Temporal and print its id; with --wait its result", Run: m.start},
+		cli.Verb{Name: "result", Arguments: "ID", Short: "wait for a run on Temporal and print its result", Run: m.result},
+		cli.Verb{Name: "questions", Arguments: "ID", Short: "print the questions that a run on Temporal waits for", Run: m.questions},
+		cli.Verb{Name: "respond", Arguments: "ID [KEY] ANSWER", Short: "answer a question of a run on Temporal", Run: m.respond},
+		cli.Verb{Name: "cancel", Arguments: "ID", Short: "cancel a run on Temporal", Run: m.cancel},
+		cli.Verb{Name: "describe", Arguments: "ID", Short: "print the state of a run on Temporal", Run: m.describe},
+		cli.Verb{Name: "replay", Arguments: "ID|FILE", Short: "replay a run on Temporal, or its history in a file, with this program", Run: m.replay},
+	)
+}
+
+// commands are the verbs.
+type commands struct {
+	info     *flow.Info
+	register func(worker.Registry, Options) error
+}
+
+const dialTime = 10 * time.Second
+
+// dial connects to the server of the environment. Unless ok, the call ends with code.
+func dial(ctx context.Context, c *cli.Call) (cl client.Client, code int, ok bool) {
+	o, err := envconfig.LoadDefaultClientOptions()
+	if err != nil {
+		return nil, c.Fail(cli.ExitUsage, "Temporal's configuration: "+err.Error(), "check the variables TEMPORAL_... and the configuration file"), false
+	}
+	o.Logger = logger{c}
+	ctx, stop := context.WithTimeout(ctx, dialTime)
+	defer stop()
+	if cl, err = client.DialContext(ctx, o); err != nil {
+		address := o.HostPort
+		if address == "" {
+			address = client.DefaultHostPort
+		}
+		return nil, c.Fail(cli.ExitFault, "no Temporal server answers at "+address+": "+err.Error(), "TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE say where it is"), false
+	}
+	return cl, cli.ExitOK, true
+}
+
+// logger shows warnings and errors of the SDK.
+type logger struct{ c *cli.Call }
+
+func (logger) Debug(string, ...any)          {}
+func (logger) Info(string, ...any)           {}
+func (l logger) Warn(msg string, kv ...any)  { l.c.Say("warning: " + line(msg, kv)) }
+func (l logger) Error(msg string, kv ...any) { l.c.Say("error: " + line(msg, kv)) }
+
+func line(msg string, kv []any) string {
+	for i := 0; i+1 < len(kv); i += 2 {
+		switch key := fmt.Sprint(kv[i]); key {
+		case "Error", "error", "WorkflowID", "ActivityID":
+			msg += fmt.Sprintf(" %s=%v", key, kv[i+1])
+		}
+	}
+	return strings.ReplaceAll(msg, "\n", " ")
+}
+
+func (m *commands) queueFlag(set *flag.FlagSet, queue *string) {
+	set.StringVar(queue, "queue", m.info.Name, "")
+}
+
+// build is the id of the program's version: the hash of its graph.
+func (m *commands) build() string {
+	var h struct{ Graph string }
+	if json.Unmarshal([]byte(m.info.Facts.Hashes()), &h) != nil || h.Graph == "" {
+		return "unknown"
+	}
+	return h.Graph
+}
+
+func (m *commands) worker(c *cli.Call) int {
+	var opts Options
+	var queue, build string
+	var unpinned, drain bool
+	ro, release, code, ok := c.Options(func(set *flag.FlagSet) {
+		m.queueFlag(set, &queue)
+		set.StringVar(&build, "build-id", m.build(), "")
+		set.BoolVar(&unpinned, "unpinned", false, "")
+		set.BoolVar(&drain, "drain", false, "")
+		set.DurationVar(&opts.Heartbeat, "heartbeat", 0, "")
+		set.DurationVar(&opts.Longest, "longest", 0, "")
+		set.IntVar(&opts.Together, "together", 0, "")
+		set.BoolVar(&opts.Local, "local", false, "")
+	})
+	if !ok {
+		return code
+	}
+	defer release()
+	ctx, end := c.Context()
+	defer end()
+	cl, code, ok := dial(ctx, c)
+	if !ok {
+		return code
+	}
+	defer cl.Close()
+	opts.Runtime = ro
+	var wo worker.Options
+	if !unpinned {
+		wo.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
+			Version: worker.WorkerDeploymentVersion{DeploymentName: m.info.Name, BuildID: build}}
+	}
+	w := worker.New(cl, queue, wo)
+	if err := m.register(w, opts); err != nil {
+		return c.Fail(cli.ExitFault, err.Error(), "")
+	}
+	if err := w.Start(); err != nil {
+		return c.Fail(cli.ExitFault, "the worker cannot start: "+err.Error(), "")
+	}
+	defer w.Stop()
+	if !unpinned && !drain {
+		if err := m.current(ctx, cl, build); err != nil && ctx.Err() == nil {
+			return c.Fail(cli.ExitFault, "new runs cannot be routed to this version: "+err.Error(), "use --drain to finish runs of this version alone, --unpinned for no versions")
+		}
+	}
+	c.Say(fmt.Sprintf("worker of %s, version %s, queue %s", m.info.Name, build, queue))
+	<-ctx.Done()
+	return cli.ExitOK
+}
+
+// current routes new runs to a version, as soon as the server knows it.
+func (m *commands) current(ctx context.Context, cl client.Client, build string) error {
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	h := cl.WorkerDeploymentClient().GetHandle(m.info.Name)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		_, err := h.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build, IgnoreMissingTaskQueues: true})
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (m *commands) start(c *cli.Call) int {
+	var queue, id string
+	var wait bool
+	input, code, ok := c.Input(func(set *flag.FlagSet) {
+		m.queueFlag(set, &queue)
+		set.StringVar(&id, "id", "", "")
+		set.BoolVar(&wait, "wait", false, "")
+	})
+	if !ok {
+		return code
+	}
+	return m.connected(c, func(ctx context.Context, cl client.Client) int {
+		o := client.StartWorkflowOptions{ID: id, TaskQueue: queue, WorkflowExecutionErrorWhenAlreadyStarted: true}
+		if id == "" {
+			o.ID = m.info.Name + "-" + newID()
+		}
+		r, err := cl.ExecuteWorkflow(ctx, o, m.info.Name, json.RawMessage(input))
+		var started *serviceerror.WorkflowExecutionAlreadyStarted
+		switch {
+		case errors.As(err, &started):
+			return c.Fail(cli.ExitUsage, "there is a run with the id "+o.ID, "choose another --id, or ask for its result")
+		case err != nil:
+			return c.Fail(cli.ExitFault, "the run cannot be started: "+err.Error(), "")
+		case !wait:
+			return c.Print(r.GetID() + "\n")
+		}
+		return m.await(ctx, c, r)
+	})
+}
+
+// connected calls f with a client.
+func (m *commands) connected(c *cli.Call, f func(context.Context, client.Client) int) int {
+	ctx, end := c.Context()
+	defer end()
+	cl, code, ok := dial(ctx, c)
+	if !ok {
+		return code
+	}
+	defer cl.Close()
+	return f(ctx, cl)
+}
+
+// run is connected for a verb that takes the id of a run and more arguments.
+func (m *commands) run(c *cli.Call, usage string, least, most int, f func(ctx context.Context, cl client.Client, id string, more []string) int) int {
+	args, code, ok := c.Flags(func(*flag.FlagSet) {})
+	switch {
+	case !ok:
+		return code
+	case len(args) < 1+least || len(args) > 1+most:
+		return c.Fail(cli.ExitUsage, "expected "+usage, "")
+	}
+	return m.connected(c, func(ctx context.Context, cl client.Client) int { return f(ctx, cl, args[0], args[1:]) })
+}
+
+// failed reports the error of a request about a run.
+func (m *commands) failed(c *cli.Call, id string, err error) int {
+	var missing *serviceerror.NotFound
+	var applied *temporal.ApplicationError
+	switch {
+	case errors.As(err, &missing) && strings.Contains(missing.Message, "already completed"):
+		return c.Fail(cli.ExitUsage, "run "+id+" has ended", "")
+	case errors.As(err, &missing):
+		return c.Fail(cli.ExitUsage, "there is no run "+id, "start prints the ids of runs; TEMPORAL_NAMESPACE names their namespace")
+	case errors.As(err, &applied) && applied.Type() == "refused":
+		return c.Fail(cli.ExitUsage, applied.Message(), "")
+	}
+	return c.Fail(cli.ExitFault, err.Error(), "")
+}
+
+func (m *commands) result(c *cli.Call) int {
+	return m.run(c, "the id of a run", 0, 0, func(ctx context.Context, cl client.Client, id string, _ []string) int {
+		return m.await(ctx, c, cl.GetWorkflow(ctx, id, ""))
+	})
+}
+
+// await prints the result of a run, or why it failed.
+func (m *commands) await(ctx context.Context, c *cli.Call, r client.WorkflowRun) int {
+	var out json.RawMessage
+	err := r.Get(ctx, &out)
+	var missing *serviceerror.NotFound
+	var applied *temporal.ApplicationError
+	var cancelled *temporal.CanceledError
+	switch {
+	case err == nil:
+		return c.Print(indented(out))
+	case errors.As(err, &missing):
+		return m.failed(c, r.GetID(), err)
+	case errors.As(err, &cancelled):
+		c.Say("run " + r.GetID() + " was cancelled")
+	case errors.As(err, &applied):
+		c.Say(applied.Message())
+		switch runtime.RunErrorKind(applied.Type()) {
+		case runtime.InDoubt, runtime.Diverged, runtime.JournalUnavailable:
+			return cli.ExitFault
+		}
+	default:
+		c.Say(err.Error())
+	}
+	return cli.ExitFailed
+}
+
+func (m *commands) open(ctx context.Context, cl client.Client, id string) ([]runtime.Question, error) {
+	v, err := cl.QueryWorkflow(ctx, id, "", QuestionsQuery)
+	if err != nil {
+		return nil, err
+	}
+	var open []runtime.Question
+	return open, v.Get(&open)
+}
+
+func (m *commands) questions(c *cli.Call) int {
+	return m.run(c, "the id of a run", 0, 0, func(ctx context.Context, cl client.Client, id string, _ []string) int {
+		open, err := m.open(ctx, cl, id)
+		if err != nil {
+			return m.failed(c, id, err)
+		}
+		b, err := json.Marshal(open)
+		if err != nil {
+			return c.Fail(cli.ExitFault, err.Error(), "")
+		}
+		return c.Print(indented(b))
+	})
+}
+
+func (m *commands) respond(c *cli.Call) int {
+	return m.run(c, "the id of a run and an answer, or the id, the key of a question and an answer", 1, 2, func(ctx context.Context, cl client.Client, id string, more []string) int {
+		a := Answer{Answer: more[len(more)-1]}
+		if len(more) == 2 {
+			a.Key = more[0]
+		} else {
+			open, err := m.open(ctx, cl, id)
+			switch {
+			case err != nil:
+				return m.failed(c, id, err)
+			case len(open) == 0:
+				return c.Fail(cli.ExitUsage, "run "+id+" waits for no answer", "")
+			case len(open) > 1:
+				keys := make([]string, len(open))
+				for i, q := range open {
+					keys[i] = q.Key
+				}
+				return c.Fail(cli.ExitUsage, "run "+id+" waits for several answers", "name the question: "+strings.Join(keys, ", "))
+			}
+			a.Key = open[0].Key
+		}
+		u, err := cl.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: RespondUpdate, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{a}})
+		if err == nil {
+			err = u.Get(ctx, nil)
+		}
+		if err != nil {
+			return m.failed(c, id, err)
+		}
+		return cli.ExitOK
+	})
+}
+
+func (m *commands) cancel(c *cli.Call) int {
+	return m.run(c, "the id of a run", 0, 0, func(ctx context.Context, cl client.Client, id string, _ []string) int {
+		if err := cl.CancelWorkflow(ctx, id, ""); err != nil {
+			return m.failed(c, id, err)
+		}
+		return cli.ExitOK
+	})
+}
+
+// state is what describe prints.
+type state struct {
+	ID      string    `json:"id"`
+	Run     string    `json:"run"`
+	Status  string    `json:"status"` // running, completed, failed, canceled, terminated, timed_out
+	Started time.Time `json:"started"`
+	Events  int64     `json:"events"` // of the history
+	Bytes   int64     `json:"bytes"`  // of the history
+	Version string    `json:"version,omitempty"`
+	Pending []pending `json:"pending"` // calls that are made now
+}
+
+type pending struct {
+	Call    string `json:"call"` // the activity's id: the call's key, with the attempt and the node's version
+	Tool    string `json:"tool"`
+	Worker  string `json:"worker,omitempty"`
+	Failure string `json:"failure,omitempty"` // of the try before
+}
+
+func (m *commands) describe(c *cli.Call) int {
+	return m.run(c, "the id of a run", 0, 0, func(ctx context.Context, cl client.Client, id string, _ []string) int {
+		d, err := cl.DescribeWorkflowExecution(ctx, id, "")
+		if err != nil {
+			return m.failed(c, id, err)
+		}
+		x := d.GetWorkflowExecutionInfo()
+		status := strings.ToLower(strings.TrimPrefix(enums.WorkflowExecutionStatus_name[int32(x.GetStatus())], "WORKFLOW_EXECUTION_STATUS_"))
+		s := state{ID: x.GetExecution().GetWorkflowId(), Run: x.GetExecution().GetRunId(), Status: snake(status), Started: x.GetStartTime().AsTime(),
+			Events: x.GetHistoryLength(), Bytes: x.GetHistorySizeBytes(), Version: x.GetVersioningInfo().GetDeploymentVersion().GetBuildId(), Pending: []pending{}}
+		for _, a := range d.GetPendingActivities() {
+			s.Pending = append(s.Pending, pending{a.GetActivityId(), a.GetActivityType().GetName(), a.GetLastWorkerIdentity(), a.GetLastFailure().GetMessage()})
+		}
+		b, err := json.Marshal(s)
+		if err != nil {
+			return c.Fail(cli.ExitFault, err.Error(), "")
+		}
+		return c.Print(indented(b))
+	})
+}
+
+func snake(status string) string {
+	if status == "timedout" {
+		return "timed_out"
+	}
+	return status
+}

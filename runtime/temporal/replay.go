@@ -1,0 +1,127 @@
+package temporal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/nexus-rpc/sdk-go/nexus"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowgen-dev/flowgen/runtime/cli"
+)
+
+// Replayer makes the registry that Register needs of a replayer of histories, which makes no calls.
+func Replayer(r worker.WorkflowReplayer) worker.Registry { return replayer{r} }
+
+type replayer struct{ worker.WorkflowReplayer }
+
+func (replayer) RegisterActivity(any)                                         {}
+func (replayer) RegisterActivityWithOptions(any, activity.RegisterOptions)    {}
+func (replayer) RegisterDynamicActivity(any, activity.DynamicRegisterOptions) {}
+func (replayer) RegisterDynamicWorkflow(any, workflow.DynamicRegisterOptions) {}
+func (replayer) RegisterNexusService(*nexus.Service)                          {}
+
+func (m *commands) replay(c *cli.Call) int {
+	var opts Options
+	args, code, ok := c.Flags(func(set *flag.FlagSet) {
+		set.IntVar(&opts.Together, "together", 0, "")
+		set.BoolVar(&opts.Local, "local", false, "")
+	})
+	switch {
+	case !ok:
+		return code
+	case len(args) != 1:
+		return c.Fail(cli.ExitUsage, "expected the id of a run, or a file with its history as JSON", "")
+	}
+	h, code, ok := m.history(c, args[0])
+	if !ok {
+		return code
+	}
+	w := worker.NewWorkflowReplayer()
+	if err := m.register(Replayer(w), opts); err != nil {
+		return c.Fail(cli.ExitFault, err.Error(), "")
+	}
+	if err := w.ReplayWorkflowHistory(quiet{}, h); err != nil {
+		return c.Fail(cli.ExitFailed, "the history is not of this program: "+differs(err), "run it with the program that began it; describe prints its version")
+	}
+	return c.Print(fmt.Sprintf("%d events replayed\n", len(h.Events)))
+}
+
+// quiet drops what the replayer logs: its error says the same.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+// differs shortens the error of the replayer to the difference.
+func differs(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	_, after, ok := strings.Cut(text, "flowgen: ")
+	if ok {
+		return after
+	}
+	return text
+}
+
+// history reads that of a run, from a file when there is one of the name.
+func (m *commands) history(c *cli.Call, name string) (h *history.History, code int, ok bool) {
+	f, err := os.Open(name)
+	if err == nil {
+		defer func() { _ = f.Close() }() // only read
+		if h, err = client.HistoryFromJSON(f, client.HistoryJSONOptions{}); err != nil {
+			return nil, c.Fail(cli.ExitUsage, name+" is no history of a workflow: "+err.Error(), "`temporal workflow show --output json` writes one"), false
+		}
+		if len(h.Events) == 0 || h.Events[0].GetWorkflowExecutionStartedEventAttributes() == nil {
+			return nil, c.Fail(cli.ExitUsage, name+" is no history of a workflow: it does not begin with its start", "`temporal workflow show --output json` writes one"), false
+		}
+		if got := h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName(); got != m.info.Name {
+			return nil, c.Fail(cli.ExitUsage, name+" is a history of workflow "+got+", and this program is "+m.info.Name, ""), false
+		}
+		return h, cli.ExitOK, true
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return nil, c.Fail(cli.ExitUsage, "cannot read "+name+": "+err.Error(), ""), false
+	}
+	code = m.connected(c, func(ctx context.Context, cl client.Client) int {
+		it := cl.GetWorkflowHistory(ctx, name, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		h = &history.History{}
+		for it.HasNext() {
+			e, err := it.Next()
+			if err != nil {
+				return m.failed(c, name, err)
+			}
+			h.Events = append(h.Events, e)
+		}
+		return cli.ExitOK
+	})
+	return h, code, code == cli.ExitOK
+}
+
+func newID() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // does not fail
+	return hex.EncodeToString(b)
+}
+
+func indented(b []byte) string {
+	var v json.RawMessage = b
+	out, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return string(b) + "\n"
+	}
+	return string(out) + "\n"
+}
