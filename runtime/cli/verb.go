@@ -57,7 +57,7 @@ func (c *Call) Input(define func(*flag.FlagSet)) (input []byte, code int, ok boo
 	if code, ok = c.parsed(set, err); !ok {
 		return nil, code, false
 	}
-	input, mistakes := readInput(c.s, c.w.info, f)
+	_, input, mistakes := readInput(c.s, c.w.info, f)
 	if len(mistakes) > 0 {
 		c.s.complain(mistakes...)
 		return nil, ExitUsage, false

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/flowgen-dev/flowgen/runtime v0.0.0
+	github.com/google/go-cmp v0.7.0
 	github.com/nexus-rpc/sdk-go v0.7.0
 	go.temporal.io/api v1.63.5
 	go.temporal.io/sdk v1.50.0
