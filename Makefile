@@ -132,6 +132,11 @@ crash: ## Kill a recorded program CRASH_KILLS (100,000) times and resume it; a m
 	CRASH_FLOWS=1000 CRASH_SCHEDULES=1000000 CRASH_RUNS=100000 go test ./runtime/journal/runs -run '^Test(Every|PowerFails|FullDisk|Damaged|Many|Long)' -count=1 -v -timeout 24h
 	CRASH_KILLS=$(CRASH_KILLS) CRASH_STOPS=10000 CRASH_CHILDREN=1000 go test ./golden/crash -count=1 -v -timeout 24h
 
+.PHONY: temporal
+temporal: ## Build a Temporal server, and test programs as its workers (TEMPORAL_KILLS=200)
+	cd .ci/temporal && GOWORK=off go build -o "$(CURDIR)/$(BIN)/temporal-server" .
+	TEMPORAL_SERVER="$(CURDIR)/$(BIN)/temporal-server" go test ./golden/temporal -count=1 -timeout 3h -v
+
 .PHONY: lint
 lint: ## Check format, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }

@@ -1,0 +1,318 @@
+//go:build unix
+
+// Package temporal runs generated programs as workers of a real Temporal server, a process of its own. TEMPORAL_SERVER is its
+// program; `make temporal` builds it.
+package temporal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	binaries string   // a folder for all programs
+	server   []string // where it is, for environments
+)
+
+func TestMain(m *testing.M) {
+	exe := os.Getenv("TEMPORAL_SERVER")
+	if exe == "" {
+		fmt.Println("TEMPORAL_SERVER is not set: make temporal runs these tests")
+		return
+	}
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "temporal")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		binaries = dir
+		cmd := exec.Command(exe)
+		cmd.Stderr = os.Stderr
+		in, err1 := cmd.StdinPipe()
+		out, err2 := cmd.StdoutPipe()
+		if err1 != nil || err2 != nil || cmd.Start() != nil {
+			fmt.Fprintln(os.Stderr, "the server does not start")
+			return 1
+		}
+		defer func() { _ = in.Close(); _ = cmd.Wait() }()
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "the server says nothing:", err)
+			return 1
+		}
+		address, namespace, _ := strings.Cut(strings.TrimSpace(line), " ")
+		server = []string{"TEMPORAL_ADDRESS=" + address, "TEMPORAL_NAMESPACE=" + namespace}
+		return m.Run()
+	}())
+}
+
+// build compiles a workflow with --engine temporal.
+func build(t *testing.T, workflow string) string {
+	t.Helper()
+	flowgen := filepath.Join(binaries, "flowgen")
+	if _, err := os.Stat(flowgen); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", flowgen, "../../cmd/flowgen").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	exe := filepath.Join(binaries, strings.ReplaceAll(filepath.Dir(workflow), "/", "_")+strings.TrimSuffix(filepath.Base(workflow), ".flowgen.yaml"))
+	if _, err := os.Stat(exe); err == nil {
+		return exe
+	}
+	if out, err := exec.Command(flowgen, "build", workflow, "--engine", "temporal", "-o", exe).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+// call runs a verb of a program.
+func call(t *testing.T, exe string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), exe, args...)
+	cmd.Env = append(os.Environ(), server...)
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), complaints.String(), cmd.ProcessState.ExitCode()
+}
+
+// ok is call for a verb that must succeed.
+func ok(t *testing.T, exe string, args ...string) string {
+	t.Helper()
+	out, complaints, code := call(t, exe, args...)
+	if code != 0 {
+		t.Fatalf("%s: exit %d\n%s%s", args, code, out, complaints)
+	}
+	return out
+}
+
+// fails is call for a verb that must fail with the code, and say so.
+func fails(t *testing.T, code int, says, exe string, args ...string) {
+	t.Helper()
+	out, complaints, got := call(t, exe, args...)
+	if got != code || !strings.Contains(complaints, says) {
+		t.Errorf("%s: exit %d, %s%s\nwant %d, %s", args, got, out, complaints, code, says)
+	}
+}
+
+// worker starts a worker and returns when it works.
+func worker(t *testing.T, exe string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(exe, append([]string{"worker"}, args...)...)
+	cmd.Env = append(os.Environ(), server...)
+	out, err := cmd.StderrPipe()
+	if err != nil || cmd.Start() != nil {
+		t.Fatal("no worker", err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	ready := make(chan bool)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for seen := false; lines.Scan(); {
+			if !seen && strings.HasPrefix(lines.Text(), "worker of ") {
+				seen = true
+				ready <- true
+			}
+		}
+		close(ready)
+	}()
+	if !<-ready {
+		t.Fatal("the worker has ended")
+	}
+	return cmd
+}
+
+// fields decodes what a verb printed.
+func fields[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return v
+}
+
+type state struct {
+	Status string
+	Events int
+	Bytes  int
+}
+
+// A run on the server returns what a run in one process does, and its history replays.
+func TestSameResults(t *testing.T) {
+	w := newWorld()
+	for name, inputs := range map[string][]string{
+		"ledger": {"--input", "port=" + strconv.Itoa(w.port()), "--input", `items=["a","bb","ccc"]`},
+		"trip":   {"--input", "city=Paris"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exe := build(t, "testdata/"+name+".flowgen.yaml")
+			want := ok(t, exe, append([]string{"run", "--quiet", "--no-journal"}, inputs...)...)
+			worker(t, exe)
+			got := ok(t, exe, append([]string{"start", "--id", name, "--wait"}, inputs...)...)
+			if got != want {
+				t.Errorf("%s\nwant %s", got, want)
+			}
+			s := fields[state](t, ok(t, exe, "describe", name))
+			t.Logf("%+v", s)
+			if s.Status != "completed" {
+				t.Errorf("%+v", s)
+			}
+			ok(t, exe, "replay", name)
+			fails(t, 2, "there is a run with the id "+name, exe, append([]string{"start", "--id", name}, inputs...)...)
+		})
+	}
+}
+
+// Questions wait in the workflow, on any worker; only answers to open questions are taken.
+func TestQuestions(t *testing.T) {
+	exe := build(t, "testdata/publish.flowgen.yaml")
+	first := worker(t, exe)
+	ok(t, exe, "start", "--id", "asks", "--input", "what=the book")
+	for ok(t, exe, "questions", "asks") == "[]\n" {
+	}
+	if q := fields[[]map[string]any](t, ok(t, exe, "questions", "asks")); len(q) != 1 || q[0]["key"] != "ask" || q[0]["question"] != "Publish the book?" {
+		t.Errorf("%v", q)
+	}
+	fails(t, 2, `"perhaps" is none of yes, no`, exe, "respond", "asks", "perhaps")
+	fails(t, 2, `no open question "nobody"; open are ask`, exe, "respond", "asks", "nobody", "yes")
+	fails(t, 2, "there is no run nothing", exe, "respond", "nothing", "yes")
+	_ = first.Process.Kill()
+	_ = first.Wait()
+	worker(t, exe)
+	ok(t, exe, "respond", "asks", "yes")
+	fails(t, 2, "", exe, "respond", "asks", "ask", "yes") // it has its answer
+	out := fields[map[string]string](t, ok(t, exe, "result", "asks"))
+	if out["answer"] != "yes" || strings.TrimSpace(out["posted"]) != "posted 1 of the book" { // nobody said how many: on_timeout
+		t.Errorf("%v", out)
+	}
+
+	ok(t, exe, "start", "--id", "stops", "--input", "what=nothing")
+	ok(t, exe, "cancel", "stops")
+	fails(t, 1, "was cancelled", exe, "result", "stops")
+}
+
+// Simultaneous calls without effects are one activity: a wide map stays far below the server's limit of 51,200 events.
+func TestWide(t *testing.T) {
+	exe := build(t, "testdata/wide.flowgen.yaml")
+	worker(t, exe)
+	in := make([]int, 10_000)
+	for i := range in {
+		in[i] = i
+	}
+	b, err := json.Marshal(map[string]any{"items": in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "in.json")
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := fields[map[string]int](t, ok(t, exe, "start", "--id", "wide", "--wait", "--input-json", file))
+	if out["sum"] != 9_999*10_000 || out["count"] != 10_000 {
+		t.Errorf("%v", out)
+	}
+	s := fields[state](t, ok(t, exe, "describe", "wide"))
+	t.Logf("%+v", s)
+	if s.Events > 1000 {
+		t.Errorf("%d events", s.Events)
+	}
+	ok(t, exe, "replay", "wide")
+}
+
+// A history is only replayed by a program that asks the same. The difference is told by node.
+func TestForeignHistory(t *testing.T) {
+	w := newWorld()
+	exe := build(t, "testdata/ledger.flowgen.yaml")
+	worker(t, exe)
+	ok(t, exe, "start", "--id", "history", "--wait", "--input", "port="+strconv.Itoa(w.port()), "--input", `items=["a"]`)
+	text, err := os.ReadFile("testdata/ledger.flowgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tt := range []struct{ old, edited, says string }{
+		{`at: "book-{{ open }}"`, `at: "buch-{{ open }}"`, "book"},                                    // the node's own version
+		{"polls: {type: list<int>, init: []", "polls: {type: list<int>, init: [1]", "rounds[0]/poll"}, // what it is given
+		{"port: $input.port, at: open", "port: $input.port, at: open", ""},
+	} {
+		edited := strings.Replace(string(text), tt.old, tt.edited, 1)
+		file := filepath.Join(t.TempDir(), fmt.Sprint(i), "ledger.flowgen.yaml")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(edited), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		other := build(t, file)
+		if tt.says == "" {
+			ok(t, other, "replay", "history")
+			continue
+		}
+		fails(t, 1, tt.says, other, "replay", "history")
+	}
+	publish := build(t, "testdata/publish.flowgen.yaml")
+	fails(t, 1, "", publish, "replay", "history")
+	fails(t, 2, "is no history of a workflow", publish, "replay", "testdata/answers.yaml")
+}
+
+// Workers that are killed lose no call and repeat none that writes, but for those that are reported to be in doubt.
+func TestKilled(t *testing.T) {
+	kills := 6
+	if n, err := strconv.Atoi(os.Getenv("TEMPORAL_KILLS")); err == nil {
+		kills = n
+	}
+	exe := build(t, "testdata/ledger.flowgen.yaml")
+	r := rand.New(rand.NewPCG(uint64(kills), 1))
+	doubts, repeated := 0, 0
+	for run := range kills {
+		w := newWorld()
+		id := fmt.Sprint("killed-", run)
+		first := worker(t, exe, "--heartbeat", "2s")
+		w.arm(1+r.IntN(17), r.IntN(2) == 0, func() { _ = first.Process.Kill() })
+		ok(t, exe, "start", "--id", id, "--input", "port="+strconv.Itoa(w.port()), "--input", `items=["a","bb","ccc","dddd"]`)
+		_ = first.Wait()
+		second := worker(t, exe, "--heartbeat", "2s")
+		out, complaints, code := call(t, exe, "result", id)
+		asked, done := w.counts()
+		doubt := code == 3 && strings.Contains(complaints, "it may have happened")
+		if doubt {
+			doubts++
+		} else if code != 0 {
+			t.Errorf("%s: exit %d, %s%s", id, code, out, complaints)
+		}
+		for at, n := range done {
+			if n > 1 {
+				t.Errorf("%s: %s was done %d times", id, at, n)
+			}
+		}
+		for at, n := range asked {
+			write := slices.ContainsFunc([]string{"book-", "charge-", "close-"}, func(p string) bool { return strings.HasPrefix(at, p) })
+			if n > 1 && write {
+				t.Errorf("%s: %s was asked for %d times", id, at, n)
+			} else if n > 1 {
+				repeated++
+			}
+		}
+		if !doubt && len(done) != 10 { // book, 4 charges, 4 mails, close
+			t.Errorf("%s: done is %v", id, done)
+		}
+		_ = second.Process.Kill()
+		_ = second.Wait()
+		w.srv.CloseClientConnections()
+		w.srv.Close()
+	}
+	t.Logf("%d kills: %d in doubt, %d reads and keyed calls repeated, nothing lost, nothing done twice", kills, doubts, repeated)
+}
