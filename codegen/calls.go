@@ -4,6 +4,9 @@ import "github.com/dave/jennifer/jen"
 
 const carryPath = runtimePath + "/engine"
 
+// CallsHeader is how the list of calls begins in generated code.
+const CallsHeader = "func (*Workflow) Calls() "
+
 // calls writes the list of what the workflow calls, which engines need that make calls in other processes.
 func (g *generator) calls() {
 	if !g.opts.Calls {

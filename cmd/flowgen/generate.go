@@ -40,7 +40,10 @@ func (a *app) generateCommand() *cobra.Command {
 			if o.pkg != "" && !token.IsIdentifier(o.pkg) {
 				return usage("--package %q is not a Go package name", o.pkg)
 			}
-			var err error
+			_, err := engineMain(o.engine, false)
+			if err != nil {
+				return err
+			}
 			if o.write, err = diagnosticsAs(o.format); err != nil {
 				return err
 			}
@@ -54,6 +57,7 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&o.dir, "output", "o", "", "folder to write to, made if needed")
 	cmd.Flags().StringVar(&o.pkg, "package", "", "package name, in place of the one found in the folder")
 	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; fail if a file is not what would be written")
+	cmd.Flags().StringVar(&o.engine, "engine", "", "list the tools and models in the code, for workers of an engine: temporal; later calls keep the list")
 	cmd.Flags().BoolVar(&o.fakes, "fakes", false, "write <name>_flow_fakes.go, too, for Go tests without the tools")
 	formatFlag(cmd, &o.format, "text", "json", "github", "sarif")
 	_ = cmd.MarkFlagDirname("output")
@@ -65,6 +69,7 @@ type generation struct {
 	dir, pkg string                                   // "" for those of the workflow
 	check    bool                                     // write nothing, and compare
 	fakes    bool                                     // write fakes where there are none yet
+	engine   string                                   // that makes calls in other processes, so that the code lists them; "": none
 	format   string                                   // of diagnostics
 	write    func(io.Writer, []diag.Diagnostic) error // for machines; nil: as text
 }
@@ -146,7 +151,7 @@ func (a *app) stampFor(names []string, found bool, how generation) *program.Stam
 	if err != nil {
 		return nil
 	}
-	stamp, err := cache.Stamp(append([]string{fmt.Sprint(found, how.fakes), how.dir, how.pkg}, names...)...)
+	stamp, err := cache.Stamp(append([]string{fmt.Sprint(found, how.fakes), how.engine, how.dir, how.pkg}, names...)...)
 	if err != nil {
 		return nil
 	}
@@ -213,7 +218,8 @@ func (a *app) outputs(list []*compiled, how generation, sink *diag.Sink) ([]outp
 		if err != nil {
 			return nil, err
 		}
-		opts := codegen.Options{Package: to.pkg, Path: importPath, Name: stem(to.file), Declared: declared(home, to.pkg), Embeddable: embeddable(home)}
+		opts := codegen.Options{Package: to.pkg, Path: importPath, Name: stem(to.file), Declared: declared(home, to.pkg), Embeddable: embeddable(home),
+			Calls: how.engine != "" || bytes.Contains(to.existing, []byte(codegen.CallsHeader))}
 		text, err := a.emit(c, opts)
 		if err != nil {
 			return nil, err
