@@ -134,7 +134,7 @@ crash: ## Kill a recorded program CRASH_KILLS (100,000) times and resume it; a m
 
 .PHONY: temporal
 temporal: ## Build a Temporal server, and test programs as its workers (TEMPORAL_KILLS=200)
-	cd .ci/temporal && GOWORK=off go build -o "$(CURDIR)/$(BIN)/temporal-server" .
+	cd golden/temporal/testdata/server && GOWORK=off go build -o "$(CURDIR)/$(BIN)/temporal-server" .
 	TEMPORAL_SERVER="$(CURDIR)/$(BIN)/temporal-server" go test ./golden/temporal -count=1 -timeout 3h -v
 
 .PHONY: lint

@@ -1,4 +1,4 @@
-module flowgen.invalid/ci/temporal
+module flowgen.invalid/temporal/server
 
 go 1.26.8
 
