@@ -316,3 +316,45 @@ func TestKilled(t *testing.T) {
 	}
 	t.Logf("%d kills: %d in doubt, %d reads and keyed calls repeated, nothing lost, nothing done twice", kills, doubts, repeated)
 }
+
+// The commands of the guide do what it says.
+func TestGuide(t *testing.T) {
+	build(t, "testdata/publish.flowgen.yaml") // with flowgen
+	page, err := os.ReadFile("../../docs/guides/temporal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml file=ship.flowgen.yaml\n")
+	workflow, rest, _ := strings.Cut(rest, "```")
+	_, rest, _ = strings.Cut(rest, "```sh\n")
+	commands, _, found := strings.Cut(rest, "```")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ship.flowgen.yaml"), []byte(workflow), 0o600); err != nil || !found {
+		t.Fatal(err)
+	}
+	ran := 0
+	for part := range strings.SplitSeq(commands, "$ ") {
+		command, want, _ := strings.Cut(part, "\n")
+		switch {
+		case command == "":
+			continue
+		case strings.HasSuffix(command, " &"):
+			worker(t, filepath.Join(dir, "ship"))
+			continue
+		case strings.Contains(command, " respond "): // the guide's reader is slower
+			for ok(t, filepath.Join(dir, "ship"), "questions", "monday") == "[]\n" {
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+		cmd.Dir = dir
+		cmd.Env = append(append(os.Environ(), server...), "PATH="+binaries+":"+os.Getenv("PATH"))
+		out, err := cmd.Output()
+		if err != nil || want != "...\n" && strings.TrimSpace(string(out)) != strings.TrimSpace(want) {
+			t.Fatalf("%s: %v\n%s\nwant %s", command, err, out, want)
+		}
+		ran++
+	}
+	if ran != 5 {
+		t.Errorf("%d commands", ran)
+	}
+}
