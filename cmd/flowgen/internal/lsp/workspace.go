@@ -14,7 +14,6 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
-	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
 )
 
@@ -36,7 +35,6 @@ type Result struct {
 	List     []diag.Diagnostic
 	Cases    []*ir.CaseFile
 	Files    []string // all that were read, or looked for
-	Text     func(name string) *source.File
 }
 
 // A workspace is the files that are open, and what is known of the workflows that they are, or belong to.
@@ -64,7 +62,6 @@ type document struct {
 	uri     string
 	version int
 	text    *text
-	file    *source.File // of text
 }
 
 // A root is a workflow file that is compiled by itself.
@@ -92,7 +89,8 @@ func (w *workspace) begin(folder bool) {
 
 func (w *workspace) open(uri string, version int, s string) {
 	name := nameOf(uri)
-	w.docs[name] = &document{uri: uri, version: version, text: newText(s, w.utf8), file: source.NewFile(name, s)}
+	w.docs[name] = &document{uri: uri, version: version, text: newText(s, w.utf8)}
+	delete(w.published, uri) // the client knows nothing of the document yet
 	w.changed(name)
 }
 
@@ -103,7 +101,7 @@ func (w *workspace) change(uri string, version int, list []change) {
 		return
 	}
 	t := d.text.apply(list)
-	w.docs[name] = &document{uri: d.uri, version: version, text: t, file: source.NewFile(name, t.s)}
+	w.docs[name] = &document{uri: d.uri, version: version, text: t}
 	w.changed(name)
 }
 
