@@ -19,7 +19,7 @@ import (
 
 // An editor is a client of `flowgen lsp` with a text of its own for each open file.
 type editor struct {
-	t         *testing.T
+	t         testing.TB
 	dir       string
 	conn      *jsonrpc2.Conn
 	cmd       *exec.Cmd
@@ -50,7 +50,7 @@ type lspPosition struct {
 type object = map[string]any
 
 // edit starts `flowgen lsp`, the program, in a folder with files.
-func edit(t *testing.T, files map[string]string) *editor {
+func edit(t testing.TB, files map[string]string) *editor {
 	t.Helper()
 	dir := t.TempDir()
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -68,7 +68,7 @@ func edit(t *testing.T, files map[string]string) *editor {
 	return editIn(t, dir)
 }
 
-func editIn(t *testing.T, dir string) *editor {
+func editIn(t testing.TB, dir string) *editor {
 	t.Helper()
 	e := &editor{t: t, dir: dir, published: make(chan published, 10000), versions: map[string]int{}, texts: map[string]string{}}
 	e.cmd = exec.Command("flowgen", "lsp", "--stdio")
@@ -287,7 +287,7 @@ type lspLocation struct {
 	Range lspRange
 }
 
-func answer[T any](t *testing.T, raw json.RawMessage) (v T) {
+func answer[T any](t testing.TB, raw json.RawMessage) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatalf("%s: %v", raw, err)
