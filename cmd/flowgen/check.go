@@ -23,13 +23,12 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE|FOLDER...]",
 		Short: "Report mistakes; without arguments, in all workflows of the current folder and below",
-		Long: "Check reports the mistakes of workflow files, those of the files they include and of their test cases, and where their\n" +
-			"tools do not fit.\n" +
+		Long: "Check reports mistakes in workflow files, in included files and in test cases, and mismatches with their tools.\n" +
 			foldersHelp + "\n\n" +
-			"Diagnostics go to stderr as text, or to stdout in a format for machines: json; github, the commands that\n" +
-			"make annotations in GitHub Actions; sarif, the SARIF 2.1.0 that code scanning reads. The last two name files\n" +
-			"as seen from GITHUB_WORKSPACE, where that is set. For systems that read the text, docs/problem-matcher.json of\n" +
-			"flowgen's repository has the regular expressions.",
+			"Diagnostics go to stderr as text, or to stdout in a format for machines: json; github, workflow commands that\n" +
+			"annotate files in GitHub Actions; sarif, SARIF 2.1.0 for code scanning. In the last two, file names are relative to\n" +
+			"GITHUB_WORKSPACE, if that is set. docs/problem-matcher.json of flowgen's repository has regular expressions for\n" +
+			"systems that parse the text.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			write, err := diagnosticsAs(format)
@@ -69,9 +68,9 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "apply the fixes that diagnostics offer, then check again")
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set on this machine, or only for the whole organisation")
-	cmd.Flags().BoolVar(&tiers, "sandbox", false, "also report the sandbox tiers that tools need and this machine does not have; tries each once")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set on this machine, or only for the entire organisation")
+	cmd.Flags().BoolVar(&tiers, "sandbox", false, "also report sandbox tiers that tools need and this machine lacks; tries each once")
+	cmd.Flags().BoolVar(&strict, "strict", false, "also fail on warnings")
 	formatFlag(cmd, &format, "text", "json", "github", "sarif")
 	return cmd
 }

@@ -27,20 +27,19 @@ func (a *app) convertCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "convert FILE",
-		Short: "Write a workflow of a public dialect in flowgen's own language",
-		Long: "Convert reads a file of a public dialect and writes a workflow of flowgen's own language that does the same: beside\n" +
-			"it, as graph.flowgen.yaml for graph.yaml, or with -o into another folder, together with the modules, prompts and\n" +
-			"bindings that it names. Nodes keep their names and their order, and comments come along.\n\n" +
-			"What the language does not say is an error at its place, with what to write instead; then nothing is written. Notes\n" +
-			"tell what is spelt otherwise. docs/dialects.md says what exactly \"the same\" means. Files that exist are replaced\n" +
-			"with --force alone.",
+		Short: "Convert a workflow of a public dialect to flowgen's own language",
+		Long: "Convert reads a file of a public dialect and writes an equivalent workflow in flowgen's own language: next to it, as\n" +
+			"graph.flowgen.yaml for graph.yaml, or with -o into another folder, together with its modules, prompts and\n" +
+			"bindings. Names and order of nodes, and comments, are preserved.\n\n" +
+			"Anything that the language cannot express is an error at its line and column, with a replacement; then nothing is\n" +
+			"written. Notes report changed names. docs/dialects.md defines \"equivalent\". Only --force replaces existing files.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.convert(filepath.ToSlash(args[0]), dir, force)
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder to write to; beside the file unless written")
-	cmd.Flags().BoolVar(&force, "force", false, "replace files that exist")
+	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder to write to (default: the folder of the file)")
+	cmd.Flags().BoolVar(&force, "force", false, "replace existing files")
 	return cmd
 }
 

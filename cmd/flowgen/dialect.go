@@ -15,8 +15,8 @@ import (
 // dialectFlags adds what a command that reads workflow files can be told about them.
 func (a *app) dialectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&a.reading.Dialect, "dialect", "", "read files as this: "+strings.Join(parser.Dialects(), ", ")+"; otherwise their keys tell")
-	f.StringVar(&a.reading.Compat, "compat", parser.Documented, "where the page of a public dialect and its engine differ: documented, upstream, or an era that flowgen version --dialects lists")
+	f.StringVar(&a.reading.Dialect, "dialect", "", "read files as this: "+strings.Join(parser.Dialects(), ", ")+"; detected from the keys by default")
+	f.StringVar(&a.reading.Compat, "compat", parser.Documented, "imported files: follow the dialect's documentation (documented), its engine (upstream), or an engine generation of flowgen version --dialects")
 	if f.Lookup("tool") == nil {
 		f.StringToStringVar(&a.reading.Tools, "tool", nil, "the manifest of the tool in a slot of a workflow, as NAME=FILE; can be repeated")
 	}

@@ -25,10 +25,10 @@ func (a *app) diffCommand() *cobra.Command {
 	var format, dir string
 	cmd := &cobra.Command{
 		Use:   "diff RUN1 RUN2",
-		Short: "Compare two recorded runs: what was changed, and what came of it",
-		Long: "Diff compares two recorded runs, A and B: program, input and result; the nodes that do not say the same, and what of\n" +
-			"them has changed; then each call that was not the same, in the order in which they began, with the fields that\n" +
-			"differ. Of a call with another input it says where that came from, as far as values show it. Times do not count.\n\n" +
+		Short: "Compare two recorded runs: changes, and their consequences",
+		Long: "Diff compares two recorded runs, A and B: program, input and result; the nodes that differ, and their changes; then\n" +
+			"each call that differs, ordered by start, with the fields that differ. For a call with another input it shows the\n" +
+			"origin of the change, as far as values reveal it. Times are ignored.\n\n" +
 			runsHelp + "\n\nExit codes: 0 the runs are equal, 1 they differ, 2 they cannot be compared.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

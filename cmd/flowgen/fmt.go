@@ -28,8 +28,8 @@ func (a *app) fmtCommand() *cobra.Command {
 			"The meaning does not change: comments, anchors, quotes and every character of every text stay. A file that is\n" +
 			"not valid YAML is reported and left as it is. With - the text comes from standard input and goes to standard\n" +
 			"output.\n\n" +
-			"With --migrate spellings of earlier versions are replaced first, in the prompts of the files too; the program stays\n" +
-			"the same.\n\n" + foldersHelp,
+			"With --migrate the syntax of earlier versions is rewritten first, in the prompts of the files too; the program\n" +
+			"stays the same.\n\n" + foldersHelp,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if slices.Contains(args, "-") {
@@ -49,7 +49,7 @@ func (a *app) fmtCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is not in the canonical layout")
-	cmd.Flags().BoolVar(&migrate, "migrate", false, "replace spellings of earlier versions")
+	cmd.Flags().BoolVar(&migrate, "migrate", false, "rewrite the syntax of earlier versions")
 	return cmd
 }
 

@@ -27,13 +27,12 @@ func (a *app) generateCommand() *cobra.Command {
 	var o generation
 	cmd := &cobra.Command{
 		Use:   "generate [FILE|FOLDER...]",
-		Short: "Write the Go of workflows; without arguments, of all in the current folder",
-		Long: "Generate writes <name>_flow.go beside <name>" + suffix + ", or into another folder with -o. The code joins\n" +
-			"the package that is already there, or else begins one named after the workflow. A file is written only when\n" +
-			"it changes; modules that were bundled for tools the workflow no longer has are removed. A workflow with test\n" +
-			"cases beside it gets <name>_flow_test.go, by which go test runs them. With --fakes it gets\n" +
-			"<name>_flow_fakes.go, too: functions that replace its tools in Go tests. From then on generate keeps that file\n" +
-			"up to date. " + foldersHelp + "\n\n" +
+		Short: "Generate the Go code of workflows; without arguments, of all in the current folder",
+		Long: "Generate writes <name>_flow.go next to <name>" + suffix + ", or into another folder with -o. The code joins\n" +
+			"the existing package, or starts one named after the workflow. A file is written only when it changes; bundled\n" +
+			"modules of removed tools are deleted. For a workflow with test cases next to it, <name>_flow_test.go is written,\n" +
+			"which runs them with go test. With --fakes, <name>_flow_fakes.go is written, too: functions that replace its\n" +
+			"tools in Go tests. Later runs of generate keep that file up to date. " + foldersHelp + "\n\n" +
 			"    //go:generate go tool flowgen generate triage" + suffix,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -54,11 +53,11 @@ func (a *app) generateCommand() *cobra.Command {
 			return a.generate(names, found, o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.dir, "output", "o", "", "folder to write to, made if needed")
-	cmd.Flags().StringVar(&o.pkg, "package", "", "package name, in place of the one found in the folder")
-	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; fail if a file is not what would be written")
+	cmd.Flags().StringVarP(&o.dir, "output", "o", "", "folder to write to, created if needed")
+	cmd.Flags().StringVar(&o.pkg, "package", "", "package name, instead of the one found in the folder")
+	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; fail if a file is stale")
 	cmd.Flags().StringVar(&o.engine, "engine", "", "list the tools and models in the code, for workers of an engine: temporal; later calls keep the list")
-	cmd.Flags().BoolVar(&o.fakes, "fakes", false, "write <name>_flow_fakes.go, too, for Go tests without the tools")
+	cmd.Flags().BoolVar(&o.fakes, "fakes", false, "also write <name>_flow_fakes.go, for Go tests without the tools")
 	formatFlag(cmd, &o.format, "text", "json", "github", "sarif")
 	_ = cmd.MarkFlagDirname("output")
 	return cmd

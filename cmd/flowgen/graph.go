@@ -18,8 +18,8 @@ func (a *app) graphCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "Draw a workflow's graph, in Mermaid or Graphviz's DOT",
-		Long: "Graph draws the nodes of a workflow with what they do and the edges between them; the bodies of maps and loops are clusters.\n" +
-			"With --run it colours them by what a recorded run has done: done, failed, waiting, in doubt, open, cancelled, or not called.",
+		Long: "Graph draws the nodes of a workflow with their actions and the edges between them; bodies of maps and loops are clusters.\n" +
+			"With --run nodes are coloured by their state in a recorded run: done, failed, waiting, in doubt, open, cancelled, or not called.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if format != "mermaid" && format != "dot" {
@@ -46,7 +46,7 @@ func (a *app) graphCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid or dot")
-	cmd.Flags().StringVar(&run, "run", "", "colour the nodes by this recorded run: its name, the beginning of one, or latest")
+	cmd.Flags().StringVar(&run, "run", "", "colour the nodes by this recorded run: its name, a prefix of it, or latest")
 	cmd.Flags().StringVar(&dir, "runs", "", "folder of the recorded runs (default .flowgen/runs)")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"mermaid", "dot"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -20,9 +20,9 @@ func (a *app) initCommand() *cobra.Command {
 		Use:   "init [FOLDER]",
 		Short: "Start a workflow project in a new or empty folder, or in a folder of an existing Go module",
 		Long: "Init writes a small working project: a workflow, a Go tool, a main, a test. In a folder outside any Go module\n" +
-			"it makes one; in a module it adds a package, and to go.mod what that needs. It never replaces a file.\n\n" +
-			"With --library it adds a package without a main to a module that exists: a workflow, an example of its call, a\n" +
-			"test with fakes. go.mod requires flowgen's runtime alone; go generate builds flowgen by a file flowgen.mod.",
+			"it creates one; in a module it adds a package, and its requirements to go.mod. It never replaces a file.\n\n" +
+			"With --library it adds a package without a main to an existing module: a workflow, an example call, a test with\n" +
+			"fakes. go.mod requires only flowgen's runtime; go generate builds flowgen with a separate file, flowgen.mod.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := &starter.Project{Dir: ".", Name: name, Module: module, Library: library}
@@ -41,9 +41,9 @@ func (a *app) initCommand() *cobra.Command {
 			return a.init(cmd, p)
 		},
 	}
-	cmd.Flags().BoolVar(&library, "library", false, "add a package to a module that exists, for programs that call the workflow")
-	cmd.Flags().StringVar(&name, "name", "", "name of the workflow (default: after the folder)")
-	cmd.Flags().StringVar(&module, "module", "", "module path, where there is no module yet (default: example.com/<name>)")
+	cmd.Flags().BoolVar(&library, "library", false, "add a package to an existing module, for programs that call the workflow")
+	cmd.Flags().StringVar(&name, "name", "", "name of the workflow (default: name of the folder)")
+	cmd.Flags().StringVar(&module, "module", "", "module path, if there is no module yet (default: example.com/<name>)")
 	return cmd
 }
 

@@ -11,12 +11,12 @@ import (
 func (a *app) inspectCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "inspect [RUN [CALL]] [--format text|json] [--runs DIR]",
-		Short: "Show recorded runs: when what was called, what it cost and what came out",
-		Long: "Inspect lists the recorded runs, or shows one: a line for each call, in the order of their beginnings, how the run\n" +
-			"ended and what it waits for. RUN is the name of a run, the beginning of one, latest, or a file with a journal, whose\n" +
-			"name ends in .jsonl. CALL is the key of a call or the beginning of its call_id, and shows what went in and came out;\n" +
-			"the path of a node shows all of its calls. Runs are looked for in the folder that --runs names, else in that of\n" +
-			"FLOWGEN_RUNS, else in .flowgen/runs. Compiled programs answer `inspect` with the same.",
+		Short: "Show recorded runs: timeline, cost and results",
+		Long: "Inspect lists the recorded runs, or shows one: a line for each call, ordered by start, the outcome and the open\n" +
+			"questions. RUN is the name of a run, a prefix of it, latest, or a journal file whose name ends in .jsonl. CALL is\n" +
+			"the key of a call or a prefix of its call_id, and shows input and output; the path of a node shows all its calls.\n" +
+			"Runs are read from the folder of --runs, else of FLOWGEN_RUNS, else from .flowgen/runs. Compiled programs have the\n" +
+			"same verb `inspect`.",
 		DisableFlagParsing: true,
 		Args:               cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -32,17 +32,17 @@ func (a *app) lockCommand() *cobra.Command {
 	var check, strict bool
 	cmd := &cobra.Command{
 		Use:   "lock [FILE|FOLDER...]",
-		Short: "Ask MCP servers for the tools that workflows use, and write what they are to " + mcplock.Name,
-		Long: "Lock starts, or connects to, the servers of the workflows and writes what their tools are to " + mcplock.Name + " in the\n" +
-			"folder of each workflow: name, description, annotations, schemas, and a hash of them. Check the file in: it is what\n" +
-			"the compiler reads, without any server, and a program does not call a tool that is no longer what was locked. All\n" +
-			"workflows of a folder share one file. The command of a local server is shown before it is started; secrets come\n" +
-			"from where programs take them.\n\n" +
-			"Without a file named, servers and tools that no workflow of the folder uses are left out; with one they stay.\n\n" +
-			"With --check nothing is written: what has changed is listed, as compatible or breaking. Breaking is what can keep a\n" +
+		Short: "Pin the MCP tools that workflows use in " + mcplock.Name,
+		Long: "Lock starts, or connects to, the servers of the workflows and writes their tools to " + mcplock.Name + " in the folder\n" +
+			"of each workflow: name, description, annotations, schemas, and a hash of them. Check the file in: the compiler\n" +
+			"reads it without any server, and a program does not call a tool that differs from the lock. All workflows of a\n" +
+			"folder share one file. The command of a local server is shown before it is started; secrets come from the same\n" +
+			"sources as in programs.\n\n" +
+			"Without a FILE argument, unused servers and tools are removed; with one they stay.\n\n" +
+			"With --check nothing is written: changes are listed, as compatible or breaking. A breaking change can keep a\n" +
 			"workflow from compiling or a call from succeeding: a tool, an argument or a result that is gone or has another\n" +
-			"type, a new required argument, a hint that a tool does more than before. Exit code 1 when anything is breaking, or\n" +
-			"with --strict when anything has changed.\n\n" + foldersHelp,
+			"type, a new required argument, a hint that a tool does more than before. Exit code 1 for breaking changes, or\n" +
+			"with --strict for any change.\n\n" + foldersHelp,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strict && !check {
@@ -58,8 +58,8 @@ func (a *app) lockCommand() *cobra.Command {
 			return a.lock(ctx, names, found, check, strict)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing; list what has changed and fail if that is breaking")
-	cmd.Flags().BoolVar(&strict, "strict", false, "with --check, fail if anything has changed")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; list the changes and fail if one is breaking")
+	cmd.Flags().BoolVar(&strict, "strict", false, "with --check, fail on any change")
 	return cmd
 }
 

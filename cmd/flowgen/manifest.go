@@ -19,15 +19,15 @@ func (a *app) manifestCommand() *cobra.Command {
 		Use:   "manifest FILE",
 		Short: "List what a workflow can touch; with --check, fail on anything new",
 		Long: "Manifest lists the hosts a workflow sends requests to, the programs it starts, the variables and secrets it\n" +
-			"uses, the Go packages it calls, its effects on the world and the caps of its policy; the models it asks and where,\n" +
-			"its agents with their tools and caps, and the most questions, calls and dollars of a run. Only tools that some\n" +
-			"step calls count, those of sub-workflows included. A * stands for what is decided at run time; a server may redirect\n" +
-			"a request to other public hosts, without its credentials. Compiled programs answer `manifest` with the same text.\n\n" +
-			"A manifest that is checked in is a permission:\n\n" +
+			"uses, the Go packages it calls, its effects and the caps of its policy; its models and their hosts, its agents with\n" +
+			"their tools and caps, and the maximum of model calls, calls and dollars of a run. Only tools that a step calls\n" +
+			"count, including those of sub-workflows. A * is a value that is decided at run time; a server may redirect a\n" +
+			"request to other public hosts, without its credentials. Compiled programs print the same text with `manifest`.\n\n" +
+			"Check a manifest in to restrict the workflow:\n\n" +
 			"    flowgen manifest triage" + suffix + " --format json > triage.manifest.json\n" +
 			"    flowgen manifest triage" + suffix + " --check triage.manifest.json\n\n" +
-			"The check fails when the workflow can touch anything that is not in the file, or has a weaker cap. What the file\n" +
-			"has and the workflow no longer needs is said, and passes.",
+			"The check fails when the workflow can touch anything that is not in the file, or has a weaker cap. Entries that the\n" +
+			"workflow no longer needs are reported, and pass.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("check") {
@@ -40,7 +40,7 @@ func (a *app) manifestCommand() *cobra.Command {
 		},
 	}
 	formatFlag(cmd, &format, "text", "json")
-	cmd.Flags().StringVar(&permitted, "check", "", "fail if the workflow can touch more than this manifest says (JSON)")
+	cmd.Flags().StringVar(&permitted, "check", "", "fail if the workflow can touch more than this manifest (JSON) allows")
 	return cmd
 }
 

@@ -30,15 +30,15 @@ func (a *app) materializeCommand() *cobra.Command {
 	var f materializeFlags
 	cmd := &cobra.Command{
 		Use:   "materialize RUN CALL",
-		Short: "Make a node of a recorded call",
-		Long: "Materialize writes a call of a tool that a run has recorded into the workflow, as a node of its own: the same tool in\n" +
-			"the same version, with its exact input; its authentication is that of the tool; `retry` and `timeout` are those of\n" +
-			"the node that called. So a step that an agent took can be given conditions, retries and readers. The node stands\n" +
-			"behind the one that called, and gets an edge from it where the workflow has written edges. Nothing else of the\n" +
-			"file changes, and nothing is written unless the result passes `flowgen check`.\n\n" +
-			"CALL is the key of the call or the beginning of its call_id, as `flowgen inspect RUN` shows them; --pin NODE.PIN\n" +
-			"stands for the call that a pin of an agent has selected. The workflow is the file that --file names, or the one in\n" +
-			"the current folder that has the name of the run's workflow.\n\n" + runsHelp,
+		Short: "Turn a recorded call into a node",
+		Long: "Materialize writes a recorded tool call into the workflow as a node of its own: the same tool in the same version,\n" +
+			"with its exact input; its authentication is that of the tool; `retry` and `timeout` are those of the calling node.\n" +
+			"So a step of an agent can get conditions, retries and readers. The node is inserted after the calling one, with an\n" +
+			"edge from it if the workflow declares edges. The rest of the file does not change, and nothing is written unless\n" +
+			"the result passes `flowgen check`.\n\n" +
+			"CALL is the key of the call or a prefix of its call_id, as `flowgen inspect RUN` shows them; --pin NODE.PIN\n" +
+			"selects the call of an agent's pin. The workflow is the file of --file, or the one in the current folder that has\n" +
+			"the name of the run's workflow.\n\n" + runsHelp,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if (len(args) == 2) == (f.pin != "") {
@@ -49,7 +49,7 @@ func (a *app) materializeCommand() *cobra.Command {
 	}
 	runsFlag(cmd, &f.runs)
 	cmd.Flags().StringVar(&f.file, "file", "", "the workflow's file")
-	cmd.Flags().StringVar(&f.pin, "pin", "", "take the call that this pin has selected: NODE.PIN")
+	cmd.Flags().StringVar(&f.pin, "pin", "", "use the call that this pin has selected: NODE.PIN")
 	cmd.Flags().StringVar(&f.id, "id", "", "id of the new node (default: after the tool)")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be written, and write nothing")
 	return cmd

@@ -34,9 +34,9 @@ func (a *app) pinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pin NODE TOOL",
 		Short: "Pin the results of a tool of an agent, so that other nodes can read them",
-		Long: "Pin writes a pin into the node of an agent: NODE is the id of the node, with those of the maps and loops around it as in\n" +
-			"each/ask, and TOOL a tool of the agent. The pin is read as $NODE.NAME. Nothing else of the file changes, and nothing\n" +
-			"is written unless the result passes `flowgen check`. A pin by call_id is written by hand: it needs a call.",
+		Long: "Pin writes a pin into the node of an agent: NODE is the id of the node, with those of the enclosing maps and loops as\n" +
+			"in each/ask, and TOOL is a tool of the agent. Read the pin as $NODE.NAME. The rest of the file does not change, and\n" +
+			"nothing is written unless the result passes `flowgen check`. Write a pin by call_id manually: it needs a call.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, w := range []struct {
@@ -53,7 +53,7 @@ func (a *app) pinCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.file, "file", "", "the workflow's file (default: the one in the current folder)")
 	cmd.Flags().StringVar(&f.name, "name", "", "name of the pin (default: after the tool)")
 	cmd.Flags().StringVar(&f.strategy, "strategy", "latest", "which call is read: latest or first_success")
-	cmd.Flags().StringVar(&f.missing, "on-missing", "skip", "what follows when there is no such call: skip, fail or keep (the last result)")
+	cmd.Flags().StringVar(&f.missing, "on-missing", "skip", "behaviour without such a call: skip, fail or keep (the last result)")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be written, and write nothing")
 	return cmd
 }

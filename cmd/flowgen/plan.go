@@ -18,11 +18,11 @@ func (a *app) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Show how a workflow runs: order, conditions, bounds, effects, worst case",
-		Long: "Plan shows what a workflow does before it does it: its steps in the order in which they run, under which\n" +
-			"conditions and which of them side by side; timeouts, attempts and bounds of maps and loops; what each tool does\n" +
-			"to the world and whether it is isolated. At the end stands the worst case: the most calls of each tool, attempts\n" +
-			"included, the longest time of all calls and waits and what they cost, or what it is that has no bound. Each step says after\n" +
-			"which others it comes, and why; compiled programs answer `plan` with the same text without that, as --why=false prints it.",
+		Long: "Plan shows what a workflow will do, without running it: its steps in execution order, with conditions and\n" +
+			"parallelism; timeouts, attempts and bounds of maps and loops; the effects of each tool and whether it is isolated.\n" +
+			"The worst case follows: the maximum number of calls of each tool, attempts included, the maximum time of all calls\n" +
+			"and waits, and the maximum cost, or the step that has no bound. Each step lists its predecessors and the reasons;\n" +
+			"compiled programs print the same text without them with `plan`, like --why=false.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.describe(args[0], format, cli.PlanText, func(p *check.Program) string {
@@ -33,7 +33,7 @@ func (a *app) planCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&why, "why", true, "also say which nodes each step comes after, and why: reference, when, edge, catch, writes or wait")
+	cmd.Flags().BoolVar(&why, "why", true, "also list the predecessors of each step, with the reason: reference, when, edge, catch, writes or wait")
 	formatFlag(cmd, &format, "text", "json")
 	return cmd
 }

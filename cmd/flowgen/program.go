@@ -28,8 +28,8 @@ func (a *app) buildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build FILE",
 		Short: "Build a workflow into an executable",
-		Long: "Build compiles a workflow into one executable, named after the workflow unless -o says otherwise. Nothing else is\n" +
-			"written. GOOS and GOARCH choose another system to build for.",
+		Long: "Build compiles a workflow into one executable, named after the workflow or by -o. Nothing else is written.\n" +
+			"Set GOOS and GOARCH to cross-compile.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			main, err := engineMain(engine, trace)
@@ -55,7 +55,7 @@ func (a *app) buildCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or the folder to write it to")
 	traceFlag(cmd, &trace)
 	cmd.Flags().StringVar(&engine, "engine", "", "engine that the program is a worker of, too: temporal")
-	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores that the program has for --cache, --blobs and --runs besides folders: postgres, redis, s3, sqlite")
+	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores to link for --cache, --blobs and --runs besides folders: postgres, redis, s3, sqlite")
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func engineMain(engine string, trace bool) (string, error) {
 }
 
 func traceFlag(cmd *cobra.Command, trace *bool) {
-	cmd.Flags().BoolVar(trace, "trace", false, "the program sends OpenTelemetry traces and metrics of its runs, as the variables OTEL_... say")
+	cmd.Flags().BoolVar(trace, "trace", false, "export OpenTelemetry traces and metrics of runs, configured by the variables OTEL_...")
 }
 
 // storeLeaves are the leaves of stores that --stores names.
@@ -133,14 +133,14 @@ func (a *app) runCommand() *cobra.Command {
 	var trace bool
 	cmd := &cobra.Command{
 		Use:   "run FILE [INPUT...]",
-		Short: "Run a workflow; what follows the file goes to its program",
-		Long: "Run compiles a workflow and runs it where you are. The result is JSON on stdout, progress is on stderr. The program\n" +
-			"is kept in your cache: until something it was made from changes, it starts at once.\n\n" +
-			"What follows the file goes to the program:\n" +
+		Short: "Run a workflow; arguments after the file go to its program",
+		Long: "Run compiles a workflow and runs it in the current folder. The result is JSON on stdout, progress is on stderr.\n" +
+			"The program is cached: it starts at once until one of its sources changes.\n\n" +
+			"Arguments after the file go to the program:\n" +
 			"    --input NAME=VALUE    an input, repeatable\n" +
 			"    --input-json FILE     all inputs as a JSON object; - is stdin\n" +
-			"    TEXT                  the input, where there is a single one that is text\n" +
-			"    --blobs DIR|URL       keep outputs that are too large there; --cache DIR|URL for cached results\n" +
+			"    TEXT                  the input, if there is a single one and it is text\n" +
+			"    --blobs DIR|URL       store for large outputs; --cache DIR|URL for cached results\n" +
 			"    --json-events         progress as JSON Lines\n" +
 			"    --logs                what commands, Python and JavaScript tools print besides their results\n" +
 			"    --help                the workflow's inputs and all flags",
@@ -159,19 +159,19 @@ func (a *app) runCommand() *cobra.Command {
 func (a *app) runVerbs() []*cobra.Command {
 	var list []*cobra.Command
 	for _, v := range []struct{ use, short string }{
-		{"resume FILE RUN", "Go on with a run of a workflow: what has a result is not done again"},
-		{"respond FILE RUN [KEY] ANSWER", "Answer the question that a run waits for, and go on with it"},
-		{"rerun FILE RUN", "Begin a new run with what another has done"},
-		{"replay FILE RUN", "Do a run again from its journal: nothing is called"},
-		{"prune FILE", "Remove the runs of a workflow that have ended, but for the latest"},
+		{"resume FILE RUN", "Continue a run that was killed or waits: completed calls are not repeated"},
+		{"respond FILE RUN [KEY] ANSWER", "Answer the open question of a run, and continue the run"},
+		{"rerun FILE RUN", "Start a new run with the results of another and with changes"},
+		{"replay FILE RUN", "Replay a run from its journal without calling any tool"},
+		{"prune FILE", "Delete ended runs of a workflow, except the latest"},
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")
 		var trace bool
 		cmd := &cobra.Command{
 			Use:   v.use,
 			Short: v.short,
-			Long: v.short + ". RUN is the name of a run, the beginning of one, or latest.\n" +
-				"What follows the file goes to the workflow's program; " + verb + " FILE --help describes it.",
+			Long: v.short + ". RUN is the name of a run, a prefix of it, or latest.\n" +
+				"Arguments after FILE go to the workflow's program; " + verb + " FILE --help describes it.",
 			Args: cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				a.standIns = verb == "respond" && slices.Contains(args[1:], "--later")

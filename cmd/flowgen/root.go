@@ -157,9 +157,9 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowgen",
 		Short: "Compile YAML workflows of tools into Go",
-		Long: "Flowgen compiles YAML workflows of tools into typed, readable Go.\n\n" +
-			"Exit codes: 0 success, 1 mistakes were found or the run failed, 2 wrong usage, 3 a fault, 4 the run waits for an answer,\n" +
-			"5 the workflow does not compile, so that nothing was run or built, 6 --no-overlap found another run.",
+		Long: "Flowgen compiles YAML workflows of tools, LLM calls and agents into typed, readable Go.\n\n" +
+			"Exit codes: 0 success, 1 mistakes were found or the run failed, 2 wrong usage, 3 internal error, 4 the run waits for\n" +
+			"an answer, 5 the workflow does not compile and nothing was run or built, 6 --no-overlap found another run.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -14,8 +14,8 @@ func (a *app) schemaCommand() *cobra.Command {
 		Use:   "schema",
 		Short: "Print a JSON Schema of workflow files, for editors",
 		Long: "Schema prints the shape of *" + suffix + " files as a JSON Schema (draft 7), written from the table that the\n" +
-			"parser itself uses: editors then complete keys and words and mark what does not exist. It says nothing about\n" +
-			"names, types and expressions; flowgen check does.\n\n" +
+			"parser itself uses: editors then complete keys and words and mark unknown ones. It does not check names, types\n" +
+			"and expressions; flowgen check does.\n\n" +
 			"    flowgen schema > .flowgen/schema.json\n\n" +
 			"In Visual Studio Code, with the YAML extension:\n\n" +
 			"    \"yaml.schemas\": {\".flowgen/schema.json\": \"*" + suffix + "\"}\n\n" +

@@ -43,11 +43,11 @@ func (a *app) testCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [FILE|FOLDER...]",
 		Short: "Run test cases of workflows from cassettes; without arguments, all in the current folder",
-		Long: "Test runs the cases of *" + casesSuffix + " files. What a workflow calls is answered from a cassette, a file of recorded calls:\n" +
-			"no tool runs and no server is needed. A folder stands for the files in it, FOLDER/... for those in it and below; a\n" +
-			"workflow file stands for the cases beside it.\n\n" +
-			"A call that the cassette does not hold, a record that nothing asks for and an expectation that does not hold fail\n" +
-			"their case, and the command ends with exit code 1.",
+		Long: "Test runs the cases of *" + casesSuffix + " files. A cassette, a file of recorded calls, answers the calls of a workflow: no tool\n" +
+			"runs and no server is needed. FOLDER selects the files in it, FOLDER/... those in it and below; a workflow file\n" +
+			"selects the cases next to it.\n\n" +
+			"A case fails on a call that is missing from the cassette, an unused record, or a failed expectation; the exit code\n" +
+			"is then 1.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, err := caseFiles(args)
@@ -59,10 +59,10 @@ func (a *app) testCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&f.record, "record", false, "run the workflows themselves and write the cassettes")
-	cmd.Flags().BoolVar(&f.update, "update", false, "rewrite expectations that do not hold and cassettes with records that nothing asks for, and then fail")
+	cmd.Flags().BoolVar(&f.update, "update", false, "rewrite failed expectations and remove unused records from cassettes, then fail")
 	cmd.Flags().StringArrayVar(&f.run, "run", nil, "run the case with this name, or FILE:NAME; repeatable")
 	a.slotFlag(cmd)
-	cmd.Flags().StringVar(&f.junit, "junit", "", "write the results to this file, too, as JUnit XML")
+	cmd.Flags().StringVar(&f.junit, "junit", "", "also write the results to this file, as JUnit XML")
 	return cmd
 }
 

@@ -25,9 +25,9 @@ func (a *app) toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List, search and show the tools that workflow files declare",
-		Long: "Tools answers which tools there are: those that the named files declare and include, or those of all workflows\n" +
-			"in the current folder. A file that only others include can be named, too. Deprecated and blocked tools are left\n" +
-			"out unless --all is given or the tool is named.\n\n" + foldersHelp,
+		Long: "Tools lists tools: those that the given files declare and include, or those of all workflows in the current folder.\n" +
+			"Library files are accepted, too. Deprecated and blocked tools are omitted unless --all is given or the tool is\n" +
+			"named.\n\n" + foldersHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
@@ -45,7 +45,7 @@ func (a *app) toolsList() *cobra.Command {
 	var format, category string
 	cmd := &cobra.Command{
 		Use:   "list [FILE|FOLDER...]",
-		Short: "List tools by name: effects and what they are for",
+		Short: "List tools by name, with effects and description",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if category != "" && !slices.Contains(ir.Categories, category) {
@@ -69,7 +69,7 @@ func (a *app) toolsSearch() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "search TEXT [FILE|FOLDER...]",
-		Short: "List the tools whose name, description, category or tags have all words of a text",
+		Short: "List the tools whose name, description, category or tags contain all words of a text",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			words := strings.Fields(strings.ToLower(args[0]))
@@ -87,7 +87,7 @@ func (a *app) toolsShow() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "show NAME [FILE|FOLDER...]",
-		Short: "Show a tool: what it runs as, its effects, and the JSON Schemas of its input and output",
+		Short: "Show a tool: its kind, its effects, and the JSON Schemas of its input and output",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var names []string
@@ -112,7 +112,7 @@ func (a *app) toolsShow() *cobra.Command {
 }
 
 func toolFlags(cmd *cobra.Command, all *bool, format *string) {
-	cmd.Flags().BoolVar(all, "all", false, "deprecated and blocked tools, too")
+	cmd.Flags().BoolVar(all, "all", false, "include deprecated and blocked tools")
 	formatFlag(cmd, format, "text", "json")
 }
 

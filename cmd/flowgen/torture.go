@@ -34,11 +34,11 @@ func (a *app) tortureCommand() *cobra.Command {
 	var f tortureFlags
 	cmd := &cobra.Command{
 		Use:   "torture FILE",
-		Short: "Look for mistakes in a workflow: other schedules, faults, crashes, caps",
-		Long: "Torture compiles a workflow and runs it in a simulation, again and again: under other schedules, with faults, slow calls\n" +
-			"and timeouts, cancelled, under caps, crashed at any moment, resumed and replayed. Nothing is touched: only tools that\n" +
-			"are Go or Starlark functions with effects none run, all others, models and people give random values of their types.\n\n" +
-			"Everything follows from a seed. What is found is told with the seed that shows it again, and the exit code is then 1.",
+		Short: "Simulate a workflow under other schedules, faults, crashes and caps, and report bugs",
+		Long: "Torture compiles a workflow and simulates many runs: under other schedules, with faults, slow calls and timeouts,\n" +
+			"cancelled, under caps, crashed at any moment, resumed and replayed. Nothing outside is touched: only Go and Starlark\n" +
+			"tools with effects none run; stubs return random values for all other tools, models and users.\n\n" +
+			"A seed determines everything. Each finding shows the seed that reproduces it. The exit code is 1 with findings.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("seed") {
@@ -50,11 +50,11 @@ func (a *app) tortureCommand() *cobra.Command {
 			return a.torture(cmd.Context(), args[0], &f)
 		},
 	}
-	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the first trial; those after it follow. Without it a random one")
-	cmd.Flags().Float64Var(&f.minutes, "minutes", 1, "how long to go on")
-	cmd.Flags().IntVar(&f.trials, "trials", 0, "how many trials, however long they take, instead of --minutes")
-	cmd.Flags().BoolVar(&f.crashes, "every-crash", false, "crash every run at every moment and at every operation of the disk, not at a random one")
-	cmd.Flags().StringArrayVar(&f.inputs, "input-json", nil, "a file with an input, a JSON object; repeatable. Without it random ones")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the first trial, from which the others follow; random by default")
+	cmd.Flags().Float64Var(&f.minutes, "minutes", 1, "time limit in minutes")
+	cmd.Flags().IntVar(&f.trials, "trials", 0, "number of trials, instead of the time limit")
+	cmd.Flags().BoolVar(&f.crashes, "every-crash", false, "crash every run at every moment and at every disk operation, not at a random one")
+	cmd.Flags().StringArrayVar(&f.inputs, "input-json", nil, "a file with an input, a JSON object; repeatable; random by default")
 	return cmd
 }
 

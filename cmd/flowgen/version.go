@@ -26,7 +26,7 @@ func (a *app) versionCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&dialects, "dialects", false, "print which page and engine each public dialect follows")
+	cmd.Flags().BoolVar(&dialects, "dialects", false, "print the documentation and engine that each public dialect follows")
 	return cmd
 }
 

@@ -415,11 +415,11 @@ func TestHelp(t *testing.T) {
 
 Usage:
   [run] [flags] [REPO]           run the workflow
-  resume RUN                     go on with a run: what has a result is not done again
-  respond RUN [KEY] ANSWER       answer the question that a run waits for, and go on with it
-  rerun RUN                      begin a new run with what another has done
-  replay RUN                     do a run again from its journal: nothing is called
-  prune [--keep N]               remove runs that have ended, but for the latest 20
+  resume RUN                     continue a run that was killed or waits: completed calls are not repeated
+  respond RUN [KEY] ANSWER       answer the open question of a run, and continue the run
+  rerun RUN                      start a new run with the results of another and with changes
+  replay RUN                     replay a run from its journal without calling any tool
+  prune [--keep N]               delete ended runs, except the latest 20
   graph [--format mermaid|dot]   print the workflow's graph; with --run RUN in the colours of a run
   plan [--format text|json]      print the order of the steps, their bounds and the worst case
   manifest [--format text|json]  print what the workflow can touch

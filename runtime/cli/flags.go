@@ -169,47 +169,47 @@ func ProgramFlags() []string {
 }
 
 const flagHelp = `Flags of run:
-  --input NAME=VALUE    set one input; repeat it for others. --inputs and -i are the same
+  --input NAME=VALUE    set one input; repeatable. --inputs and -i are the same
   --input-json FILE     read the inputs from a JSON object; - is standard input
   --raw NAME            print one text field of the result, as it is
-  --blobs DIR|URL       keep outputs of tools that are too large in this directory or at s3://BUCKET/PREFIX,
-                        and go on with their beginning; FLOWGEN_BLOBS is the default
-  --cache DIR|URL       keep results of tools with a cache in this directory or at redis://HOST:PORT/DB; FLOWGEN_CACHE is the
+  --blobs DIR|URL       store outputs of tools that are too large in this directory or at s3://BUCKET/PREFIX;
+                        the run continues with their beginning; FLOWGEN_BLOBS is the default
+  --cache DIR|URL       store results of tools with a cache in this directory or at redis://HOST:PORT/DB; FLOWGEN_CACHE is the
                         default
   --usage FILE          append a line of JSON for each attempt of a call: tool, tenant, tokens, cost, duration;
                         FLOWGEN_USAGE is the default
-  --tenant NAME         whom the run is for: its secrets, cached results and large outputs; FLOWGEN_TENANT is the default
+  --tenant NAME         the tenant of the run: its secrets, cached results and large outputs; FLOWGEN_TENANT is the default
   --answers FILE        answer questions with the lines of a file, as in "ask: yes"; - is standard input
-  --unattended          nobody will answer: questions time out instead of stopping the run until there is an answer
-  --root DIR            find programs and MCP servers named by a relative path from there; FLOWGEN_ROOT is the default,
+  --unattended          questions time out immediately instead of stopping the run until there is an answer
+  --root DIR            resolve relative paths of programs and MCP servers against it; FLOWGEN_ROOT is the default,
                         then the working directory
-  --proxy environment   make requests through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name
-  --timeout TIME        how long the run may work, as in 10m: all its parts together, waiting for people does not count
+  --proxy environment   send requests through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY configure
+  --timeout TIME        time limit of the run, as in 10m: all its parts together, without waiting for users
   --json-events         write progress to standard error as JSON Lines
   --logs                show what commands, Python and JavaScript tools print besides their results, line by line with the
-                        call; replay shows what was recorded
+                        call; replay shows the recorded lines
   --quiet               show no progress
   --runs DIR            record the run in this folder, or in the database at a URL of postgres or sqlite; FLOWGEN_RUNS is
                         the default, then .flowgen/runs
-  --sync MODE           off, buffered or effect: what is forced to the disk (effect: every write, before it is made)
+  --sync MODE           off, buffered or effect: when records are synced to the disk (effect: before every write)
   --no-journal          do not record the run: it cannot be resumed or replayed
-  --keep N              afterwards remove runs of the workflow that have ended, but for the latest N. Runs that wait, were
+  --keep N              afterwards delete ended runs of the workflow, except the latest N. Runs that wait, were
                         interrupted, or have calls in doubt are kept. FLOWGEN_KEEP is the default, else all are kept
-  --no-overlap          refuse to run while another run with this flag goes on, with exit code 6
+  --no-overlap          refuse to run while another run with this flag is active, with exit code 6
 
-RUN is the name of a run, the beginning of one, or latest. Flags of its verbs, besides those of run but for inputs:
+RUN is the name of a run, a prefix of it, or latest. Its verbs have the flags of run, without inputs, and:
   resume, respond
-    --again             make the call that the run failed with once more
-    --edited            go on although the workflow has changed: calls whose node and input are the same are answered
-    --redo KEY          a call that writes and has a result may run once more because of that; repeat it for others
+    --again             retry the call that failed the run
+    --edited            continue although the workflow has changed: unchanged calls are answered from the journal
+    --redo KEY          with --edited, a completed write may run once more; repeatable
     --in-doubt KEY=again, --in-doubt KEY=JSON
-                        a call had begun when the program died: make it again, or take it as done with this output
-    --later             respond: write the answer down and do not go on
+                        a call was interrupted when the program died: repeat it, or use this output as its result
+    --later             respond: record the answer without continuing the run
   rerun
-    --from NODE         do this node and all that follows from it again
+    --from NODE         execute this node, and all nodes that depend on it, again
     --set PATH=VALUE    change an input (input.pr=8) or the result of a node (plan.route=fix)
   replay
-    --missing           calls without a record may run where the replay policy of their tool says so
+    --missing           calls without a record may run if the replay policy of their tool allows it
 `
 
 func help(info *flow.Info) string {
@@ -225,11 +225,11 @@ func help(info *flow.Info) string {
 	b.WriteString("\n\nUsage:\n")
 	table(&b, [][2]string{
 		{start, "run the workflow"},
-		{"resume RUN", "go on with a run: what has a result is not done again"},
-		{"respond RUN [KEY] ANSWER", "answer the question that a run waits for, and go on with it"},
-		{"rerun RUN", "begin a new run with what another has done"},
-		{"replay RUN", "do a run again from its journal: nothing is called"},
-		{"prune [--keep N]", "remove runs that have ended, but for the latest 20"},
+		{"resume RUN", "continue a run that was killed or waits: completed calls are not repeated"},
+		{"respond RUN [KEY] ANSWER", "answer the open question of a run, and continue the run"},
+		{"rerun RUN", "start a new run with the results of another and with changes"},
+		{"replay RUN", "replay a run from its journal without calling any tool"},
+		{"prune [--keep N]", "delete ended runs, except the latest 20"},
 		{"graph [--format mermaid|dot]", "print the workflow's graph; with --run RUN in the colours of a run"},
 		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},
 		{"manifest [--format text|json]", "print what the workflow can touch"},
