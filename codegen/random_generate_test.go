@@ -103,7 +103,7 @@ func (g *grower) body(n int, at spot) *body {
 	return b
 }
 
-// orderWrites leaves writes to one field side by side only where the order of the file is that of the edges and no
+// orderWrites leaves writes to one field in parallel only where the order of the file is that of the edges and no
 // loop repeats one of them. Otherwise it would have to be said which order between branches that of the file is.
 func (g *grower) orderWrites(b *body) {
 	arcs := b.edges()

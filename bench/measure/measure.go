@@ -1,4 +1,4 @@
-// Package measure times the cases of workloads side by side: in every round each case runs once for a short slice, so
+// Package measure compares the cases of workloads: in every round each case runs once for a short slice, so
 // that whatever disturbs the machine disturbs all of them, and a ratio is that of two slices of the same round.
 package measure
 

@@ -2,7 +2,7 @@ package workload
 
 import "testing"
 
-// BenchmarkWorkloads runs every case the usual way; `make bench` measures them side by side.
+// BenchmarkWorkloads runs every case the usual way; `make bench` measures them in turns.
 func BenchmarkWorkloads(b *testing.B) {
 	all, err := All()
 	if err != nil {

@@ -146,7 +146,7 @@ func scan(dir, own string) (pkg string, others []generated, d *diag.Diagnostic) 
 			return "", others, &diag.Diagnostic{
 				Code: diag.MixedPackage, Span: wholeFile(full),
 				Message: fmt.Sprintf("the package of %s cannot be read: %v", filepath.ToSlash(full), err),
-				Help:    "mend that file, name the package with `--package`, or write elsewhere with `-o`",
+				Help:    "fix that file, name the package with `--package`, or write elsewhere with `-o`",
 			}
 		}
 		if isGenerated(text) && !strings.HasSuffix(name, "_flow"+fakesEnd) {

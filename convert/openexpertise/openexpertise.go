@@ -189,7 +189,7 @@ func (x *experience) written(field string) bool {
 }
 
 // appends refuses lists that several nodes add to in an order that is another one here: the engine runs waves of nodes, and
-// what runs side by side here writes in the order of the file.
+// what runs in parallel here writes in the order of the file.
 func (x *experience) appends() {
 	at := map[*openexpertise.Node]int{}
 	for _, ph := range x.tree.Phases {

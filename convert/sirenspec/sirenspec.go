@@ -206,7 +206,7 @@ func (s *siren) goesOn(n *sirenspec.Node) bool {
 	})
 }
 
-// swarm asks the agents of a swrm side by side, and adds what is asked about what they say.
+// swarm asks the agents of a swrm in parallel, and adds what is asked about what they say.
 func (s *siren) swarm(n *sirenspec.Node, v *sirenspec.Swarm) {
 	if v.Keep {
 		s.Refuse(n.ID.Span, "write a `map` with `on_item_error` in the native language", "agents of %s that fail say nothing, and the others go on: this is not converted", n.ID.Name)

@@ -97,7 +97,7 @@ func (s *siren) address(c *request, m *dialect.Mixed, http *ir.HTTPTool) {
 			continue
 		}
 		if before := b.String(); base == "" && strings.Count(before, "/") < 3 {
-			s.Refuse(seg.Ref.Text.Span, "write the host, or let a variable of the environment hold the beginning of the address", "a value cannot stand in the host")
+			s.Refuse(seg.Ref.Text.Span, "write the host, or let a variable of the environment hold the base URL", "a value cannot stand in the host")
 			return
 		}
 		if secretValue(seg.Ref) || seg.Ref.Root == "env" {

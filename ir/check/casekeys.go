@@ -206,7 +206,7 @@ func (c *caseChecker) ofStep(id ir.Ident, s *Step, out *called) *called {
 	case len(s.Tools()) == 1:
 		out.in, out.out = toolIn(s.Tools()[0]), toolOut(s.Tools()[0])
 	default:
-		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: id.Span, Message: fmt.Sprintf("node %q calls nothing, so that nothing of it is recorded", s.Node.ID.Name),
+		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: id.Span, Message: fmt.Sprintf("node %q makes no calls, so it has no recorded result", s.Node.ID.Name),
 			Help: "look at the output or the state that it leads to"})
 		return nil
 	}

@@ -48,7 +48,7 @@ const (
 	Leaf                      // one step
 	If                        // Kids[0] under a condition
 	Choose                    // one of Kids, by the case of a decision
-	Par                       // Kids side by side, then joined
+	Par                       // Kids in parallel, then joined
 	Scheduled                 // each kid as soon as those it comes after have ended
 	Repeat                    // Kids[0] until its back edge is not taken
 
@@ -341,7 +341,7 @@ func (plan *Plan) add(k *Plan) {
 	plan.Kids = append(plan.Kids, k)
 }
 
-// arms plans parts that have no order between them: as a decision where they exclude each other, else side by side.
+// arms plans parts that have no order between them: as a decision where they exclude each other, else in parallel.
 func (p *planner) arms(parts []*part, ctx formula) *Plan {
 	exclusive := p.exclusive(parts)
 	kids, rest := p.choices(parts, ctx)

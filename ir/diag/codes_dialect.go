@@ -33,6 +33,6 @@ var dialectCodes = []Entry{
 	{
 		Code:  NotConverted,
 		Title: "a part of a dialect that the native language does not say",
-		Cause: "`flowgen convert` writes a native workflow that does the same, or none. This part has no counterpart there, or one that would do something else. A note with this code tells what is spelt otherwise in the file that is written.",
+		Cause: "`flowgen convert` writes a native workflow that does the same, or none. This part has no counterpart there, or one that would do something else. A note with this code reports a name that is different in the new file.",
 	},
 }

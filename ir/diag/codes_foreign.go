@@ -31,7 +31,7 @@ var foreignCodes = []Entry{
 	{
 		Code:  SourceSyntax,
 		Title: "the source of a tool that cannot be read",
-		Cause: "The file has an error of syntax, names something that does not exist, imports a file that is not there, is too large, or is not text. Mend it; the message and the related place say where it is." + inOtherFile,
+		Cause: "The file has an error of syntax, names something that does not exist, imports a file that is not there, is too large, or is not text. Fix it; the message and the related place say where it is." + inOtherFile,
 	},
 	{
 		Code:  SourceName,

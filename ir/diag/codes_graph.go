@@ -290,7 +290,7 @@ output: {n: $done.n}
 	{
 		Code:  StateRace,
 		Title: "state that is written and used at the same time",
-		Cause: "Nodes without edges between them run side by side, and so do the items of a map. What one of them writes to a state field the others may or may not see, depending on timing. Put the nodes one after the other, keep the value in the node's result, or declare the field with `merge: append` or a Go reducer and only write it there: such writes are applied where the branches meet, in file order.",
+		Cause: "Nodes without edges between them run in parallel, and so do the items of a map. What one of them writes to a state field the others may or may not see, depending on timing. Put the nodes one after the other, keep the value in the node's result, or declare the field with `merge: append` or a Go reducer and only write it there: such writes are applied where the branches meet, in file order.",
 		Wrong: `flowgen: 1
 name: race
 state: {n: {type: int, init: 0}}

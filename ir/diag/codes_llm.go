@@ -33,7 +33,7 @@ output: {date: $date}
 	{
 		Code:  ModelKey,
 		Title: "a model whose key is not declared",
-		Cause: "The provider answers only to those who show a key. It is the secret that `key` names or, at the provider's own address, the provider's usual one: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or GROQ_API_KEY. Declare it under `secrets:`, so that whoever starts the program knows that it is needed.",
+		Cause: "The provider requires an API key. It is the secret that `key` names or, at the provider's own address, the provider's usual one: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or GROQ_API_KEY. Declare it under `secrets:`, so that users of the program know that it is needed.",
 		Wrong: `flowgen: 1
 name: dates
 models: {fast: "openai:gpt-4o-mini"}

@@ -35,7 +35,7 @@ var outputCodes = []Entry{
 		Code:  MixedPackage,
 		Title: "the folder has no package to generate into",
 		Cause: "Generated code joins the package that is already in its folder. The Go files there disagree about its name, or one of them " +
-			"cannot be read as Go, so that there is no answer. Mend them, name the package with --package, or write elsewhere with -o. " +
+			"cannot be read as Go, so the package name is unclear. Fix them, name the package with --package, or write elsewhere with -o. " +
 			"No workflow file can show this.",
 	},
 }

@@ -39,7 +39,7 @@ output: {date: $date}
 	{
 		Code:  EffectsDenied,
 		Title: "a tool whose effects the policy does not allow",
-		Cause: "`policy.effects` lists what the nodes of this workflow may do, and this tool does something else. Allow it there, or use another tool. Asking a model has the effect `asks`, which is allowed unless the policy says `asks: deny`.",
+		Cause: "`policy.effects` lists what the nodes of this workflow may do, and this tool does something else. Allow it there, or use another tool. A model call has the effect `asks`, which is allowed unless the policy says `asks: deny`.",
 		Wrong: `flowgen: 1
 name: dates
 tools:

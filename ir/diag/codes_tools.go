@@ -45,7 +45,7 @@ var toolCodes = []Entry{
 	{
 		Code:  GoCompile,
 		Title: "a Go package that does not compile",
-		Cause: "The package of a Go function or type, or a package it imports, has errors; the first is shown. Mend it with the help of go build. Only the package in the folder of the workflow may have errors, because it may be waiting for the generated file; what the function takes and returns must be declared without that file. No single workflow file can show this mistake: the mistake is in Go.",
+		Cause: "The package of a Go function or type, or a package it imports, has errors; the first is shown. Fix it with the help of go build. Only the package in the folder of the workflow may have errors, because it may be waiting for the generated file; what the function takes and returns must be declared without that file. No single workflow file can show this mistake: the mistake is in Go.",
 	},
 	{
 		Code:  GoName,

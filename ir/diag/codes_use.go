@@ -105,7 +105,7 @@ output: {date: $date}
 	{
 		Code:  Blocked,
 		Title: "a tool that must not be used",
-		Cause: "The tool's declaration says `state: blocked`: whoever declares it does not allow calls. Use another tool.",
+		Cause: "The tool's declaration says `state: blocked`: its author does not allow calls. Use another tool.",
 		Wrong: `flowgen: 1
 name: dates
 tools:

@@ -46,7 +46,7 @@ type Flow struct {
 //	step       one node; its body, if it has one, is in Parts
 //	if         Parts run when When holds
 //	choose     one of the Parts runs, each with its Case, after When
-//	parallel   Parts run side by side
+//	parallel   Parts run in parallel
 //	scheduled  each of the Parts runs as soon as those that After names have ended
 //	repeat     Parts run up to MaxIterations times, again while When holds
 //	sequence   Parts run one after the other, inside choose, parallel and scheduled

@@ -70,7 +70,7 @@ func TestWorst(t *testing.T) {
 		{"attempts that end before the bound", "nodes: {a: {tool: get" + timed + ", retry: {attempts: 2, base: 1s, timeout: 2s}}}\n", "2", "", "2", "5s", nil},
 		{"attempts of the defaults, a bound of the node", "defaults: {retry: {attempts: 2, backoff: constant, base: 1s, timeout: 5s}}\nnodes: {a: {tool: get, retry: {timeout: 7s}}, b: {tool: get" + timed + "}}\nedges: [a -> b]\n", "4", "", "4", "25s", nil},
 		{"after each other", "nodes: {a: {tool: get" + timed + "}, b: {tool: put" + timed + "}}\nedges: [a -> b]\n", "1", "1", "2", "20s", nil},
-		{"side by side", "nodes: {s: {let: {x: 1}}, a: {tool: get" + timed + "}, b: {tool: put, timeout: 1m}}\nedges: [s -> a, s -> b]\n", "1", "1", "2", "1m0s", nil},
+		{"in parallel", "nodes: {s: {let: {x: 1}}, a: {tool: get" + timed + "}, b: {tool: put, timeout: 1m}}\nedges: [s -> a, s -> b]\n", "1", "1", "2", "1m0s", nil},
 		{"a choice", "nodes:\n  s: {let: {x: $input.n}}\n  a: {tool: get" + timed + "}\n  b: {tool: put, timeout: 1m}\n  c: {tool: get, retry: {attempts: 3, backoff: constant, base: 1s, timeout: 1s}}\n" +
 			"edges:\n  - {from: s, switch: input.mode, cases: {a: a, b: b, c: c}}\n", "3", "1", "3", "1m0s", nil},
 		{"a condition", "nodes: {s: {let: {x: $input.n}}, a: {tool: get" + timed + "}}\nedges: [{from: s, to: a, when: s.x > 1}]\n", "1", "", "1", "10s", nil},

@@ -348,7 +348,7 @@ var (
 		Name: "http", What: "a request", Doc: "An HTTP request.",
 		Keys: []Key{
 			{Name: "method", Value: word(methodWords...), Doc: "GET unless written"},
-			{Name: "base", Value: ref, Doc: "the variable of the environment with the beginning of the address"},
+			{Name: "base", Value: ref, Doc: "the environment variable with the base URL"},
 			{Name: "url", Value: template, Required: true, Doc: "the address, with `{x}` for fields"},
 			{Name: "headers", Value: values, Doc: "header fields: text or `$x`, left out when it is absent"},
 			{Name: "query", Value: values, Doc: "parameters of the URL: text or `$x`, left out when it is absent; a list repeats the name"},

@@ -13,7 +13,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "`$item` and `$index` only", ""),
 	dialect.Differ("placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "the model reads them as they stand there", "a note on each"),
 	dialect.Differ("state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""),
-	dialect.Differ("nodes side by side (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""),
+	dialect.Differ("parallel nodes (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""),
 	dialect.Differ("`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""),
 	dialect.Differ("the status of a run", "success; partial when some nodes failed; failed when none did well", "with `concurrency` above 1 one failure is failed and one skip is partial", ""),
 	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is no array", "it becomes the one item of an array", "an error", ""),

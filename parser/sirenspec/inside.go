@@ -54,7 +54,7 @@ func (p *parser) ownValue(r *dialect.Reference, s *point, own bool) {
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span,
 			Message: fmt.Sprintf("%q has no result yet: the node fails when it runs", r.Path[0])}
 		if _, ok := s.node.Verb.(*Swarm); ok && !own {
-			d.Message = fmt.Sprintf("the agents of %q are asked side by side, and none is told what another one says: the node fails when it runs", r.Path[0])
+			d.Message = fmt.Sprintf("the agents of %q are asked in parallel, and none of them sees the answer of another one: the node fails when it runs", r.Path[0])
 			d.Help = "ask about it in `synthesis`"
 		}
 		p.Report(d)

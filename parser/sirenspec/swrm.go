@@ -33,7 +33,7 @@ var (
 	}}
 	// swarmKeys are those of a swrm node, and of the swrm of a factory.
 	swarmKeys = []dialect.Key{
-		{Name: "agents", Required: true, Doc: "who is asked, side by side", Form: dialect.ListOf(dialect.Of(swarmAgentShape))},
+		{Name: "agents", Required: true, Doc: "who is asked, in parallel", Form: dialect.ListOf(dialect.Of(swarmAgentShape))},
 		{Name: "synthesis", Doc: "what is asked about their answers", Form: dialect.Of(synthesisShape)},
 		{Name: "concurrency", Doc: "agents at a time, all if it is not written", Form: dialect.Count},
 		{Name: "on_failure", Doc: "abort or continue", Form: dialect.OneWord("abort", "continue")},
@@ -47,7 +47,7 @@ var (
 // guardForm is the form of a list of guardrails.
 var guardForm = dialect.ListOf(dialect.OneOf(dialect.Scalar, dialect.Of(guardShape)))
 
-// swarmNode reads a node that asks agents side by side.
+// swarmNode reads a node that asks agents in parallel.
 func (p *parser) swarmNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, swarmNodeShape)
 	if !ok {

@@ -6,7 +6,7 @@ import "github.com/flowgen-dev/flowgen/parser/dialect"
 var Differences = []dialect.Difference{
 	dialect.Differ("`graph:`, and `tool`, `inputs`, `out` on a node", "a form of its own; `{{state.x}}` is the value of a field", "accepted by neither loader", "with --compat upstream, a note"),
 	dialect.Differ("a state field that nothing has written", "an input of the run, whose type is that of the argument it is passed to", "an error when the node runs", ""),
-	dialect.Differ("capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; whoever compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", "with --compat upstream, a note"),
+	dialect.Differ("capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; the user who compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", "with --compat upstream, a note"),
 	dialect.Differ("what a tool returns to a node of the kind tool", "stays as it is", "loses control characters and marks of system prompts, and is escaped for HTML; `--compat upstream` does so, too", ""),
 	dialect.Differ("what a tool returns that is no mapping", "is taken", "ends the run", ""),
 	dialect.Differ("web pages and searches of the tools `std`", "public addresses, and what `STARGRAPH_HTTP_ALLOW` lists; DuckDuckGo's page of results", "all addresses; the package ddgs", ""),
@@ -14,7 +14,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("the server of `lm`", "asked, and not started: the page says nothing", "started when it does not run", "a note"),
 	dialect.Differ("`requested_capability` of an interrupt", "not looked at: who can type at the terminal, or gives the file of answers, answers", "who answers has to have it", "a note"),
 	dialect.Differ("what nodes of a `parallel` block write", "is kept; of one field what the last of `targets` writes", "is lost, but for that of the last of `targets`", "a note"),
-	dialect.Differ("the strategies any and race", "decided for the first of `targets`, so that runs can be done again", "decided by who is first", "a note"),
+	dialect.Differ("the strategies any and race", "decided for the first of `targets`, so that runs can be replayed", "decided by who is first", "a note"),
 	dialect.Differ("`max_iters` of a react node", "the most answers of the model; without an answer in text among them the run ends with POLICY_DENIED", "the steps of the loop, after which the model is asked for an answer all the same", ""),
 	dialect.Differ("what models are told", "plain questions with a JSON Schema of the answer", "what DSPy makes of them", ""),
 	dialect.Differ("programs of code nodes", "run in the sandbox of processes of this machine", "run where the engine says", ""),

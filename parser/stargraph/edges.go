@@ -189,7 +189,7 @@ func (p *parser) lower(at source.Span) {
 	reached := p.reached(exits)
 	for i, x := range p.list {
 		if x.block != nil && !reached[i] {
-			p.Warn(diag.IgnoredKey, x.block.at, "add a route to it, or remove it", "no route leads to these nodes: they do not run side by side")
+			p.Warn(diag.IgnoredKey, x.block.at, "add a route to it, or remove it", "no route leads to these nodes: they do not run in parallel")
 		} else if !reached[i] && !p.inside(x, reached) {
 			p.Warn(diag.Unreachable, x.id.Span, "add a route to it, or remove it", "no route leads to node %q: it never runs, and is left out", x.id.Name)
 		}

@@ -35,7 +35,7 @@ func (p *parser) interruptNode(x *node, m dialect.Mapping) {
 		}
 	}
 	if m.Get("requested_capability") != nil {
-		p.Differs(m.Key("requested_capability"), "", "who may answer is up to whoever runs the program: anybody who can type at its terminal, or give it a file of answers")
+		p.Differs(m.Key("requested_capability"), "", "the user who runs the program decides who may answer: anybody who can type at its terminal, or pass it a file of answers")
 	}
 	h := &ir.Human{Prompt: mixed(question, []segment{{lit: question.Value}}), Timeout: p.isoDuration(m.Get("timeout")), Span: x.at.Span}
 	target := p.afterTimeout(m)

@@ -30,7 +30,7 @@ type node struct {
 	config   *yamlnode.Node // what its class is made with; nil: nothing
 	compares map[*field]bool
 	texts    []func() *ir.Node // write what rules compare of fields that are no scalars
-	block    *block            // nil: it is no nodes that run side by side
+	block    *block            // nil: it is no nodes that run in parallel
 	members  []*member         // which it reads of the values of fields
 	tools    []string          // full names of the tools that it calls
 	late     *ir.Ident         // where a run goes when nobody answers in time; its name is empty for the end

@@ -13,7 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// A block is nodes that run side by side. A run enters it where the first of them would come next.
+// A block is nodes that run in parallel. A run enters it where the first of them would come next.
 type block struct {
 	targets []*node
 	at      source.Span
@@ -58,7 +58,7 @@ func (p *parser) block(m dialect.Mapping) (*block, bool) {
 			p.Error(diag.DuplicateName, id.Span, "remove one", "the node `%s` stands twice in `targets`", id.Name)
 			ok = false
 		case x.kind.Name == "interrupt":
-			p.Error(diag.NotSupported, id.Span, "ask before the nodes that run side by side, or after them", "the engine's run fails when a node among them asks a person")
+			p.Error(diag.NotSupported, id.Span, "ask before the nodes that run in parallel, or after them", "the engine's run fails when a node among them asks a person")
 			ok = false
 		default:
 			b.targets = append(b.targets, x)
@@ -87,7 +87,7 @@ func (p *parser) strategy(n *yamlnode.Node, b *block) bool {
 	case id.Name == "any" || id.Name == "race":
 		b.first = true
 		if len(b.targets) > 1 {
-			p.Differs(id.Span, "write `all` if the others matter", "a race is decided for the first of the targets, so that a run can be done again: the others do not run")
+			p.Differs(id.Span, "write `all` if the others matter", "a race is decided for the first of the targets, so that a run can be replayed: the others do not run")
 		}
 	case quorum.MatchString(id.Name):
 		p.Error(diag.NotSupported, id.Span, "write `all`", "the engine's run fails here: a quorum needs a time limit, which no block can have")
@@ -138,7 +138,7 @@ func (p *parser) enter(b *block, head *node, exits [][]choice) bool {
 			}
 		}
 	}
-	p.Warn(diag.IgnoredKey, b.at, "add a node before them", "no node leads to `%s`, the first of these nodes: they do not run side by side", head.written())
+	p.Warn(diag.IgnoredKey, b.at, "add a node before them", "no node leads to `%s`, the first of these nodes: they do not run in parallel", head.written())
 	return false
 }
 
@@ -178,9 +178,9 @@ func (p *parser) forked(body *ir.Body, x *node, alone func(*node) bool) {
 		case i == len(targets)-1:
 			done.Set = append(done.Set, sets...)
 		case len(sets) > 0 && p.opts.Upstream:
-			p.Differs(t.id.Span, "", "what this node writes is lost: the engine keeps the state of the last of the nodes that run side by side")
+			p.Differs(t.id.Span, "", "what this node writes is lost: the engine keeps the state of the last of the nodes that run in parallel")
 		case len(sets) > 0:
-			p.Differs(t.id.Span, "", "the engine keeps the state of the last of the nodes that run side by side, and what this node writes is lost there")
+			p.Differs(t.id.Span, "", "the engine keeps the state of the last of the nodes that run in parallel, and what this node writes is lost there")
 			done.Set = append(done.Set, sets...)
 		}
 		body.Nodes = append(body.Nodes, steps...)

@@ -18,7 +18,7 @@ var (
 		{Name: "stores", Doc: "the stores that nodes read and write"},
 		{Name: "state_schema", Doc: "the fields of the state with their types"},
 		{Name: "state_class", Doc: "a Python class for the state"},
-		{Name: "parallel", Doc: "nodes side by side"},
+		{Name: "parallel", Doc: "parallel nodes"},
 		{Name: "governance", Doc: "packs of rules"},
 		{Name: "migrate", Doc: "how checkpoints of older graphs are read"},
 		{Name: "checkpoints", Doc: "when the state is stored, and where"},
@@ -56,7 +56,7 @@ var (
 		{Name: "template", Required: true, Doc: "text with {field}"},
 		{Name: "out", Required: true, Doc: "the state field that gets the text"},
 	}}
-	parallelShape = &dialect.Shape{What: "a block of nodes side by side", Keys: []dialect.Key{
+	parallelShape = &dialect.Shape{What: "a block of parallel nodes", Keys: []dialect.Key{
 		{Name: "targets", Required: true, Doc: "the nodes"},
 		{Name: "join", Doc: "the node that comes after them"},
 		{Name: "strategy", Doc: "all, any, race or quorum:N"},
@@ -73,13 +73,13 @@ var (
 var actions = map[string]*dialect.Shape{
 	"goto": {What: "a goto", Keys: []dialect.Key{actionKind, {Name: "target", Required: true, Doc: "the node that comes next"}}},
 	"halt": {What: "a halt", Keys: []dialect.Key{actionKind, {Name: "reason", Doc: "text for people"}}},
-	"parallel": {What: "the action parallel", Keys: []dialect.Key{actionKind, {Name: "targets", Required: true, Doc: "the nodes that run side by side"},
+	"parallel": {What: "the action parallel", Keys: []dialect.Key{actionKind, {Name: "targets", Required: true, Doc: "the nodes that run in parallel"},
 		{Name: "join", Doc: "the node that comes after them"}, {Name: "strategy", Doc: "all, any, race or quorum:N"}}},
 	"retry":   {What: "the action retry", Keys: []dialect.Key{actionKind, {Name: "target", Required: true, Doc: "the node that runs again"}, {Name: "backoff_ms", Doc: "how long to wait before"}}},
 	"assert":  {What: "the action assert", Keys: []dialect.Key{actionKind, {Name: "fact", Required: true, Doc: "the template of the fact"}, {Name: "slots", Doc: "its slots, as JSON text"}}},
 	"retract": {What: "the action retract", Keys: []dialect.Key{actionKind, {Name: "pattern", Required: true, Doc: "which facts"}}},
 	"interrupt": {What: "the action interrupt", Keys: []dialect.Key{actionKind, {Name: "prompt", Required: true, Doc: "the question"}, {Name: "interrupt_payload", Doc: "what is shown with it"},
-		{Name: "requested_capability", Doc: "what whoever answers needs"}, {Name: "timeout", Doc: "an ISO duration"}, {Name: "on_timeout", Doc: "halt or goto:ID"}}},
+		{Name: "requested_capability", Doc: "the capability that an approver needs"}, {Name: "timeout", Doc: "an ISO duration"}, {Name: "on_timeout", Doc: "halt or goto:ID"}}},
 }
 
 var (

@@ -10,7 +10,7 @@ import "github.com/flowgen-dev/flowgen/ir/source"
 var Differences = []dialect.Difference{
 	dialect.Differ("a tool_call node without `state_key`", "its result goes into the field of the node's own name", "it goes into the field `result`", "a note on the first such node"),
 	dialect.Differ("a map right after a map", "each item of its list is looked at once", "once for each item of the map before; --compat upstream looks once, too", ""),
-	dialect.Differ("nodes side by side", "they run, as in newer engines", "an error: both write `current_step`. --compat upstream runs them, too", ""),
+	dialect.Differ("parallel nodes", "they run, as in newer engines", "an error: both write `current_step`. --compat upstream runs them, too", ""),
 	dialect.Differ("`over` without braces, `state.items`", "a path", "text, which is no list: an error", "a note on each"),
 	dialect.Differ("names in the message of an interrupt node that have no value", "`{name}` stays as it is", "an error when the node runs", "a warning where the state has no such field"),
 	dialect.Differ("the error of a tool that raises", "`FileNotFoundError: ...`", "the text of the exception alone", ""),
@@ -38,7 +38,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("all fields of a subgraph: `auto`, `\"*\"`, `mode: direct`", "lists that nodes add to grow by what the other graph has added", "by all that it has", ""),
 	dialect.Differ("`resume_key` and `state_key` of an interrupt node that `state` does not have", "they are fields of the state", "the answer may be dropped", ""),
 	dialect.Differ("interrupt nodes without `state_key`, when `state` has no field `interrupt_message`", "each asks its own question", "so in the engine of the page; newer ones ask nothing", ""),
-	dialect.Differ("`variables` of a graph, and `max_concurrency` of `config`", "values that the state begins with, unless the run gives others; so many items of a map side by side", "newer engines only; --compat upstream reads them, too", ""),
+	dialect.Differ("`variables` of a graph, and `max_concurrency` of `config`", "values that the state begins with, unless the run gives others; so many items of a map in parallel", "newer engines only; --compat upstream reads them, too", ""),
 	dialect.Differ("`timeout` of `config`, `cache` of nodes, `observability`", "they have no effect", "newer engines end a run after so many seconds and write logs; their command line has no cache either", "a note on each"),
 	dialect.Differ("a graph with cycles", "1000 steps at most, or `recursion_limit` of `config`", "25, 50 or 10,007 steps at most, by the versions of the engine and of LangGraph, in graphs without cycles, too; --compat upstream takes 1000", ""),
 	dialect.Differ("conditions over `state.field`", "it is the field, as in newer engines", "a field named `state` is looked for, so that the value is null", "a note on each; a warning with --compat upstream"),

@@ -14,7 +14,7 @@ import (
 
 var configShape = &dialect.Shape{What: "`config`", Open: true, Keys: []dialect.Key{
 	{Name: "recursion_limit", Doc: "how many steps a run takes at most"}, {Name: "max_map_items", Doc: "so many items of a list a map looks at"},
-	{Name: "max_tokens", Doc: "of answers"}, {Name: "timeout", Doc: "seconds for a run"}, {Name: "max_concurrency", Doc: "so many nodes side by side"}, {Name: "tool_load_mode", Doc: "strict or warn"},
+	{Name: "max_tokens", Doc: "of answers"}, {Name: "timeout", Doc: "seconds for a run"}, {Name: "max_concurrency", Doc: "so many nodes in parallel"}, {Name: "tool_load_mode", Doc: "strict or warn"},
 }}
 
 // config reads the limits of a run.

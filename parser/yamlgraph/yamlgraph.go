@@ -103,7 +103,7 @@ type parser struct {
 
 	maxTokens       int64 // of the answers of the node that is read; 0: nothing bounds them
 	maxItems        int   // of maps that do not say; 0: nothing bounds them
-	width           int   // items of a map side by side; 0: as many as usual
+	width           int   // items of a map in parallel; 0: as many as usual
 	defaults        dialect.Mapping
 	promptsDir      string
 	promptsRelative bool

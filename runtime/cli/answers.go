@@ -83,7 +83,7 @@ func (w *askerWalk) flow(name string) map[string]bool {
 	return all
 }
 
-// arms is parts that run side by side. Those of a schedule that come one after the other are not told apart: names do no
+// arms is parts that run in parallel. Those of a schedule that come one after the other are not told apart: names do no
 // harm there.
 func (w *askerWalk) arms(parts []planPart) map[string]bool {
 	all := map[string]bool{}

@@ -32,7 +32,7 @@ func TestPlanText(t *testing.T) {
       c: flow sub, skipped on errors
     anything else:
       nothing
-  side by side
+  in parallel
     m: map, any number of items, 8 at a time
       n: tool w.n@1, writes, timeout 1s, a default on errors
   each as soon as those it comes after have ended

@@ -112,7 +112,7 @@ func (x *execution) unreadable(err error) int {
 	help := ""
 	switch {
 	case errors.Is(err, runs.ErrNoRun):
-		x.s.complain(mistake{err.Error(), "nothing of it can be gone on with: begin a new run"})
+		x.s.complain(mistake{err.Error(), "the run cannot be continued: start a new run"})
 		return ExitUsage
 	case errors.Is(err, wal.ErrLocked):
 		help = "wait until it ends"

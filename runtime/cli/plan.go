@@ -155,7 +155,7 @@ func (w *planWriter) part(p *planPart, depth int) {
 		}
 		w.line(depth, text)
 	case "parallel":
-		w.line(depth, "side by side")
+		w.line(depth, "in parallel")
 	case "scheduled":
 		w.schedule(p, depth)
 		return

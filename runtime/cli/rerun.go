@@ -65,7 +65,7 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 		shown := slices.DeleteFunc(slices.Clone(again), func(node string) bool {
 			return strings.HasSuffix(node, "/") || strings.HasSuffix(node, engine.UndoSuffix)
 		}) // bodies have no name, and a new run begins without undos
-		_, _ = fmt.Fprintln(s.stderr, "done again: "+safe(strings.Join(shown, ", ")))
+		_, _ = fmt.Fprintln(s.stderr, "executed again: "+safe(strings.Join(shown, ", ")))
 	}
 	x.engine, x.past = x.folder.Fork(w.info, id, base, again...), base
 	return x.run(input)

@@ -70,7 +70,7 @@ func noResult(info *flow.Info, j *journal.Journal, root string) error {
 	if near := nearest(root, names); near != "" && !slices.Contains(names, root) {
 		return fmt.Errorf("the run has no result of a node %s; did you mean %s?", root, near)
 	}
-	return fmt.Errorf("the run has no result of a node %s that is kept; a node that is done again cannot be set", root)
+	return fmt.Errorf("the run has no result of a node %s that is kept; a node that is executed again cannot be set", root)
 }
 
 // asksModel tells calls of models, whose result stands in the text of an answer, by their tool: provider:name@1.

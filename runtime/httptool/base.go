@@ -22,7 +22,7 @@ func (x *exchange) begin() (string, error) {
 	}
 	text := os.Getenv(x.base)
 	if text == "" {
-		return "", value.Invalid("the variable %s, which holds the beginning of the address, is not set", plain.Line(x.base, 64))
+		return "", value.Invalid("the environment variable %s (base URL) is not set", plain.Line(x.base, 64))
 	}
 	u, err := url.Parse(text)
 	if err != nil || checkURL(u) != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(text, "?#{} \\\t\r\n") {

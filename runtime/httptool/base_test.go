@@ -42,7 +42,7 @@ func TestBase(t *testing.T) {
 	}
 	t.Setenv("BASE_OF_TEST", "")
 	_, err = call(t, tool("/items/{id}"), "a")
-	wantTool(t, err, value.ValidationError, "the variable BASE_OF_TEST, which holds the beginning of the address, is not set")
+	wantTool(t, err, value.ValidationError, "the environment variable BASE_OF_TEST (base URL) is not set")
 }
 
 // TestAny: a response is JSON when it says so, or says nothing.

@@ -30,7 +30,7 @@ func New(slots ...dynamic.Slot) *Flow { return &Flow{slots: slots, tally: &tally
 // Loose is the flow whose tools may leave out state_delta, as in the engine. The page says that they do not.
 func (f *Flow) Loose() *Flow { return &Flow{f.slots, f.tally, f.aside, true} }
 
-// Aside is the flow for nodes that run side by side: what they write waits for Join, so that none of them sees what another
+// Aside is the flow for nodes that run in parallel: what they write waits for Join, so that none of them sees what another
 // has written, and the state does not depend on which of them ends first.
 func (f *Flow) Aside() *Flow { return &Flow{f.slots, f.tally, true, f.loose} }
 
@@ -171,7 +171,7 @@ func kind(v value.Value) string {
 	return "an object"
 }
 
-// Join writes what nodes that ran side by side have written, in the order given. A node whose write is now refused has
+// Join writes what nodes that ran in parallel have written, in the order given. A node whose write is now refused has
 // failed.
 func (f *Flow) Join(r *flow.Run, nodes ...*Ended) error {
 	for _, e := range nodes {

@@ -104,7 +104,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestJoin: nodes side by side do not see each other's writes, and write in the order of the join.
+// TestJoin: nodes in parallel do not see each other's writes, and write in the order of the join.
 func TestJoin(t *testing.T) {
 	var s state
 	flow := s.flow()

@@ -61,7 +61,7 @@ func (f *Flow) spend(reply *llm.Reply) {
 	}
 }
 
-// count counts the tokens of an answer, also in nodes side by side.
+// count counts the tokens of an answer, also in nodes in parallel.
 func (f *Flow) count(reply *llm.Reply) {
 	if f != nil {
 		f.spent.tokens.Add(reply.Usage.Input + reply.Usage.Output)

@@ -90,7 +90,7 @@ type Voices struct {
 	late time.Time // when all has to be said; the zero time: whenever
 }
 
-// Swarm asks agents side by side, in the scope of node n, and puts what each says below own: agents.<id>.output. It gives
+// Swarm asks agents in parallel, in the scope of node n, and puts what each says below own: agents.<id>.output. It gives
 // what the synthesis says, or without one, or when that fails, the list of all answers, and puts that below own, too. All
 // agents are asked, also when one fails; the error is that of the first, in the order of the file.
 func Swarm(r *flow.Run, n *flow.Node, own *dynamic.Field, v Voices) (dynamic.Field, error) {

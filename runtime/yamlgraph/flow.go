@@ -62,7 +62,7 @@ func (f *Flow) StopAtEmpty() { f.stops = true }
 // Halted reports whether nothing comes after the map that has run.
 func (f *Flow) Halted() bool { return f.halted }
 
-// Join writes what nodes that ran side by side have written, in the order given.
+// Join writes what nodes that ran in parallel have written, in the order given.
 func (f *Flow) Join(aside ...*Flow) {
 	for _, a := range aside {
 		for _, w := range a.late {

@@ -110,7 +110,7 @@ func (f *Folder) Resume(info *flow.Info, id string, c Continue) (*Engine, *journ
 		nodes = e.header.Nodes
 	}
 	if c.Again && len(j.Undone()) > 0 {
-		return nil, nil, errors.Join(errors.New("the run has been undone, and what it failed with cannot be done again: begin a new run, or use rerun"), log.Close())
+		return nil, nil, errors.Join(errors.New("the run has been undone, and the failed call cannot be retried: begin a new run, or use rerun"), log.Close())
 	}
 	if key := j.Finish().Key; c.Again && key != "" {
 		e.again = []string{key}
