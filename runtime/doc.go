@@ -9,10 +9,8 @@
 //
 // # Options
 //
-// WithPolicy narrows what runs may do: effects, tools, calls, cost. WithSecrets and WithSecretLookup give tools their
-// secrets. WithObserver receives the events of runs, WithUsage the cost of each attempt. WithHuman answers the questions of
-// a workflow; without it a recorded run returns *Waiting, and goes on when it is answered: see package journal/runs. WithRunID
-// says the id of a run. WithCache, WithBlobs and WithPast keep results between runs. WithTenant separates the data of users.
+// WithPolicy restricts runs: effects, tools, calls, cost. WithSecrets and WithSecretLookup provide the secrets of WithObserver receives the events of runs, WithUsage the cost of each attempt. WithHuman answers the questions of
+// a workflow; without it a recorded run returns *Waiting, and is resumed with the answer: see package journal/runs. WithRunID WithCache, WithBlobs and WithPast keep results between runs. WithTenant separates the data of users.
 // WithEngine records, resumes and replays runs: see package journal.
 //
 // # Errors

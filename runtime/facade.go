@@ -51,8 +51,8 @@ type (
 	Event = core.Event
 	// EventKind says what happened.
 	EventKind = core.EventKind
-	// Tracer is an Observer that is also told about every attempt. Attempted comes before the event that says that the
-	// attempt has failed or its node has ended, from all branches at the same time, and must return quickly.
+	// Tracer is an Observer that also receives every attempt. Attempted is called before the event for the failed attempt or
+	// the end of its node. It is called concurrently and must return quickly.
 	//
 	//	type Tracer interface {
 	//		Observer
@@ -70,8 +70,8 @@ type (
 	//		Attempting(*Attempt) (traceparent string)
 	//	}
 	Propagator = core.Propagator
-	// Attempt is one attempt of a call that has ended: when it passed which gate, and what came of it. It is valid during the
-	// call of Attempted or Used that it is given to.
+	// Attempt is a completed attempt of a call: when it passed each gate, and its result. It is valid only during the call of
+	// Attempted or Used that receives it.
 	//
 	//	type Attempt struct {
 	//		Run      *flow.Run // the same for all attempts of a run
@@ -105,9 +105,9 @@ type (
 	//		TraceURL(r *flow.Run, key string) string
 	//	}
 	TraceLinker = core.TraceLinker
-	// UsageSink takes a record of every attempt of a call that was made: not of those that a policy refused, or that a
-	// journal answered. It says what models and tools took, for whom and for how long, to those who bill or analyse it. Used
-	// is called from all branches at the same time and must return quickly.
+	// UsageSink receives a record of every attempt of a call, for billing and analytics: tool or model, tenant, duration,
+	// tokens, cost. Calls that a policy refused or a journal answered are not included. Used is called concurrently and must
+	// return quickly.
 	//
 	//	type UsageSink interface {
 	//		Used(*Attempt)
@@ -167,11 +167,10 @@ type (
 	//		MinSandbox Tier
 	//	}
 	Policy = core.Policy
-	// Asker asks a person and waits for the answer. It ends with the context's error when ctx is done, and is called by all
-	// branches at the same time; tool.Context has the key of the node. A *ToolError says that nobody
-	// can be asked.
+	// Asker asks a user and waits for the answer. It returns the context's error when ctx is done, and is called
+	// concurrently; tool.Context has the key of the node. A *ToolError means that no user is available.
 	Asker = core.Asker
-	// Question is what a human node asks, and what its record holds as the input.
+	// Question is the question of a human node, recorded as the input of its call.
 	//
 	//	type Question struct {
 	//		Key     string // by which it is answered; set for the Asker, and in Waiting
@@ -184,15 +183,15 @@ type (
 	//	func (q *Question) Check(answer string) error
 	//	func (q *Question) JSON(answer string) ([]byte, error)
 	Question = core.Question
-	// Answer is what a person can be asked for.
+	// Answer is the set of types that an answer can have.
 	//
 	//	type Answer interface {
 	//		~string | ~int64 | ~float64 | ~bool
 	//	}
 	Answer = core.Answer
-	// Waiting is the error of a recorded run that stopped because it waits for people: nobody is there to answer in the
-	// process, and nothing else in the run can go on. It has its journal, and goes on when there is an answer, in another
-	// process too: see Folder.Respond and Resume of package journal/runs.
+	// Waiting is the error of a recorded run that stopped because it waits for users: the process has no way to ask them, and
+	// nothing else in the run can make progress. Its journal has its state. Any process can resume it with the answer: see
+	// Folder.Respond and Resume of package journal/runs.
 	//
 	//	type Waiting struct {
 	//		RunID     string
@@ -219,9 +218,9 @@ type (
 	SecretQuery = core.SecretQuery
 	// Owner says whose a secret is: what Agent Tools 5.2 calls its scope.
 	Owner = core.Owner
-	// Cache keeps results of tools that allow it (CacheFor, CacheForever) for other calls (Agent Tools 6.2). It is safe for
-	// concurrent use. A cache that cannot be reached, and an entry that is damaged, is a miss and never an error. Values are
-	// opaque; what they hold is looked at again before it is used.
+	// Cache stores results of tools that allow it (CacheFor, CacheForever) for other calls (Agent Tools 6.2). It is safe for
+	// concurrent use. An unreachable cache or a damaged entry is a miss, never an error. Values are opaque; they are
+	// validated again before use.
 	//
 	//	type Cache interface {
 	//		// Get returns the value of a key, which is 64 hex digits, and whether there is one.
@@ -235,7 +234,8 @@ type (
 	//	func (c *MemoryCache) Get(_ context.Context, key string) ([]byte, bool)
 	//	func (c *MemoryCache) Put(_ context.Context, key string, value []byte, _ time.Duration)
 	MemoryCache = core.MemoryCache
-	// Blobs keeps what is too large for an output (Agent Tools 5.4). It is safe for concurrent use. Package blob has one.
+	// Blobs stores outputs that exceed MaxOutput (Agent Tools 5.4). It is safe for concurrent use. Package blob has an
+	// implementation.
 	//
 	//	type Blobs interface {
 	//		// Create begins a blob of a tenant, which may be empty.
@@ -340,7 +340,7 @@ const (
 	Progress  EventKind = core.Progress // Done of Total items of a map have ended
 	Output    EventKind = core.Output   // Text is the next piece of what a running call says
 	Logged    EventKind = core.Logged   // Text is what the program of a call has printed besides its result, in whole lines
-	Asking    EventKind = core.Asking   // Message is what a person is asked; the node goes on with the answer
+	Asking    EventKind = core.Asking   // Message is the question; the node continues with the answer
 	Warning   EventKind = core.Warning  // Message says what; the run goes on
 )
 
@@ -384,11 +384,12 @@ const (
 	GVisor    Tier = core.GVisor    // in a container with a kernel of its own
 )
 
-// WithBlobs gives outputs beyond MaxOutput a place to be kept whole, in place of the one that an engine may have. Text and
-// values of type Value are cut: text is then its beginning, any other Value is replaced by the map
-// {truncated, preview, url, content_type, bytes}. The envelope says truncated, and has the whole as an attachment
-// (Agent Tools 5.4), and observers get a warning that names it. Without a store there is no attachment and no url. Typed
-// outputs are POLICY_DENIED: a part of a struct or list would be another one. The envelope of their call has the attachment.
+// WithBlobs stores outputs beyond MaxOutput in full, in place of the store that an engine may have. Text and values of
+// type Value are truncated: text to its beginning; any other Value is replaced by the map {truncated, preview, url,
+// content_type, bytes}. The envelope has truncated and an attachment with the full output (Agent Tools 5.4), and
+// observers receive a warning that names it. Without a store there is no attachment and no url. Typed outputs are
+// POLICY_DENIED, because a part of a struct or list would be a different value; the envelope of their call has the
+// attachment.
 func WithBlobs(b Blobs) Option {
 	return core.WithBlobs(b)
 }
@@ -410,8 +411,9 @@ func WithEngines(f func(*core.Info) (core.Engine, error)) Option {
 	return core.WithEngines(f)
 }
 
-// WithHuman says who answers the questions of human nodes. Without it a run with a journal stops, with the error *Waiting,
-// and goes on when it is answered; in other runs questions fail with TIMEOUT at once, or do what their on_timeout says.
+// WithHuman sets the function that answers the questions of human nodes. Without it a recorded run stops with the error
+// *Waiting, and is resumed with the answer; in other runs questions fail with TIMEOUT at once, or their on_timeout
+// applies.
 func WithHuman(a Asker) Option {
 	return core.WithHuman(a)
 }
@@ -448,7 +450,7 @@ func WithSlots[S any](slots S) Option {
 	return core.WithSlots[S](slots)
 }
 
-// WithStandIn puts s in the place of all tools, models and people. Nothing is isolated then.
+// WithStandIn replaces all tools, models and users by s. Nothing is isolated then.
 func WithStandIn(s StandIn) Option {
 	return core.WithStandIn(s)
 }

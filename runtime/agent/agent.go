@@ -27,7 +27,7 @@ const (
 	DefaultMaxToolCalls  = 25
 	// Unbounded is a cap that is none.
 	Unbounded = -1
-	// DefaultMaxResult is how many bytes of a result a model is told.
+	// DefaultMaxResult is the maximum number of bytes of a result that a model receives.
 	DefaultMaxResult = 64 << 10
 	// MaxCallsPerTurn is the most calls that one answer can ask for. A model that asks for more fails the node.
 	MaxCallsPerTurn = 256
@@ -43,7 +43,7 @@ type Spec struct {
 
 	MaxIterations int // the most answers of the model: 0 = DefaultMaxIterations, or Unbounded
 	MaxToolCalls  int // the most calls of tools: 0 = DefaultMaxToolCalls, or Unbounded
-	MaxResult     int // bytes of a result that the model is told; 0 = DefaultMaxResult
+	MaxResult     int // bytes of a result that the model receives; 0 = DefaultMaxResult
 
 	// ToolTimeout bounds each call of a tool; 0: as the tool says. The agent as a whole is bounded by its node.
 	ToolTimeout time.Duration
@@ -51,7 +51,7 @@ type Spec struct {
 	// Policy is what else holds for what the agent does: effects, cost, tokens. nil: only the run's policies hold.
 	Policy *runtime.Policy
 
-	// Tell is what the model is told of a call, at most MaxResult bytes of it. nil: a text as it is, else JSON.
+	// Tell formats a result for the model; at most MaxResult bytes are used. nil: a text as it is, else JSON.
 	Tell func(*Envelope) string
 
 	once  sync.Once
@@ -121,7 +121,8 @@ func capped(n, def int) int {
 	return max(n, Unbounded)
 }
 
-// Outputs are what an agent node gives, always the same (Agent Tools 3.1). In JSON all five fields are always present.
+// Outputs are the results of an agent node, always the same fields (Agent Tools 3.1). In JSON all five fields are always
+// present.
 type Outputs struct {
 	// Response is the model's last answer.
 	Response string `json:"response"`

@@ -17,16 +17,14 @@ import (
 
 const inspectHelp = `Usage: inspect [RUN [CALL]] [flags]
 
-Without RUN it lists the recorded runs. RUN is the name of a run, the beginning of
-one, latest, or a file with a journal. CALL is the key of a call or the beginning of
-its call_id, and shows the full call; the path of a node shows all of its calls.
+Without RUN it lists the recorded runs. RUN is the name of a run, a prefix of it,
 
 Flags:
   --all            one line for each call; without it, many calls of one node share a line
   --failed         only calls that failed
-  --slow           the 20 calls that took longest
-  --node NAME      only calls of a node: its path, or the end of it
-  --logs           what the programs of the calls printed besides their results
+  --slow           the 20 longest calls
+  --node NAME      only calls of a node: its path, or a suffix of it
+  --logs           lines that programs of the calls printed besides their results
   --format FORMAT  text, json, or jsonl: the journal in one file, which inspect, diff and replay
                    take in place of RUN
   --runs DIR       the folder of the runs, or the URL of their database

@@ -19,8 +19,9 @@ const approveNode = "approve"
 // maxShown bounds what a person is shown of the arguments, in bytes.
 const maxShown = 4 << 10
 
-// Approved makes every call of the tool ask a person before, with the arguments. Undos are not asked about. A call that is
-// refused, or that nobody is there to answer for, fails with POLICY_DENIED and reaches nothing. It returns t.
+// Approved requires a user's approval before every call of the tool; the question shows the arguments. Undos need no
+// approval. A call that is refused, or that no user is available to approve, fails with POLICY_DENIED and does not reach
+// the tool. It returns t.
 func (t *Tool[In, Out]) Approved() *Tool[In, Out] {
 	t.approve, t.gated = true, true
 	return t

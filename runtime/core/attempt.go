@@ -6,8 +6,8 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
-// Attempt is one attempt of a call that has ended: when it passed which gate, and what came of it. It is valid during the
-// call of Attempted or Used that it is given to.
+// Attempt is a completed attempt of a call: when it passed each gate, and its result. It is valid only during the call of
+// Attempted or Used that receives it.
 type Attempt struct {
 	Run      *Run // the same for all attempts of a run
 	Key      string
@@ -53,8 +53,8 @@ func (a *Attempt) Output() ([]byte, error) {
 	return b, err
 }
 
-// Tracer is an Observer that is also told about every attempt. Attempted comes before the event that says that the
-// attempt has failed or its node has ended, from all branches at the same time, and must return quickly.
+// Tracer is an Observer that also receives every attempt. Attempted is called before the event for the failed attempt or
+// the end of its node. It is called concurrently and must return quickly.
 type Tracer interface {
 	Observer
 	Attempted(*Attempt)
@@ -70,9 +70,9 @@ type Propagator interface {
 	Attempting(*Attempt) (traceparent string)
 }
 
-// UsageSink takes a record of every attempt of a call that was made: not of those that a policy refused, or that a
-// journal answered. It says what models and tools took, for whom and for how long, to those who bill or analyse it. Used
-// is called from all branches at the same time and must return quickly.
+// UsageSink receives a record of every attempt of a call, for billing and analytics: tool or model, tenant, duration,
+// tokens, cost. Calls that a policy refused or a journal answered are not included. Used is called concurrently and must
+// return quickly.
 type UsageSink interface{ Used(*Attempt) }
 
 // WithUsage adds a sink of usage records.

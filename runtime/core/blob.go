@@ -13,7 +13,8 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Blobs keeps what is too large for an output (Agent Tools 5.4). It is safe for concurrent use. Package blob has one.
+// Blobs stores outputs that exceed MaxOutput (Agent Tools 5.4). It is safe for concurrent use. Package blob has an
+// implementation.
 type Blobs interface {
 	// Create begins a blob of a tenant, which may be empty.
 	Create(ctx context.Context, tenant, contentType string) (Blob, error)
@@ -28,11 +29,12 @@ type Blob interface {
 	Abort()
 }
 
-// WithBlobs gives outputs beyond MaxOutput a place to be kept whole, in place of the one that an engine may have. Text and
-// values of type Value are cut: text is then its beginning, any other Value is replaced by the map
-// {truncated, preview, url, content_type, bytes}. The envelope says truncated, and has the whole as an attachment
-// (Agent Tools 5.4), and observers get a warning that names it. Without a store there is no attachment and no url. Typed
-// outputs are POLICY_DENIED: a part of a struct or list would be another one. The envelope of their call has the attachment.
+// WithBlobs stores outputs beyond MaxOutput in full, in place of the store that an engine may have. Text and values of
+// type Value are truncated: text to its beginning; any other Value is replaced by the map {truncated, preview, url,
+// content_type, bytes}. The envelope has truncated and an attachment with the full output (Agent Tools 5.4), and
+// observers receive a warning that names it. Without a store there is no attachment and no url. Typed outputs are
+// POLICY_DENIED, because a part of a struct or list would be a different value; the envelope of their call has the
+// attachment.
 func WithBlobs(b Blobs) Option { return func(rt *Runtime) { rt.blobs = b } }
 
 // MaxBlob is the largest blob that a call may write: 64 MiB.

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Cache keeps results of tools that allow it (CacheFor, CacheForever) for other calls (Agent Tools 6.2). It is safe for
-// concurrent use. A cache that cannot be reached, and an entry that is damaged, is a miss and never an error. Values are
-// opaque; what they hold is looked at again before it is used.
+// Cache stores results of tools that allow it (CacheFor, CacheForever) for other calls (Agent Tools 6.2). It is safe for
+// concurrent use. An unreachable cache or a damaged entry is a miss, never an error. Values are opaque; they are
+// validated again before use.
 type Cache interface {
 	// Get returns the value of a key, which is 64 hex digits, and whether there is one.
 	Get(ctx context.Context, key string) ([]byte, bool)

@@ -125,8 +125,8 @@ func (i Invocation) Timeout() time.Duration {
 	return r.Limit(i.call.Head()).Of
 }
 
-// Traceparent returns the header by which other services can go on with the trace of the run (W3C Trace Context), "" when
-// the run is not traced. HTTP tools send it.
+// Traceparent returns the header with which other services continue the trace of the run (W3C Trace Context), "" when the
+// run is not traced. HTTP tools send it.
 func (i Invocation) Traceparent() string {
 	if i.call == nil {
 		return ""
@@ -160,7 +160,7 @@ func (i Invocation) Auth(name string) string {
 	return v
 }
 
-// IdempotencyKey returns the key by which the other side can tell a repetition from a new call: the same for all
+// IdempotencyKey returns the key by which a service can distinguish a repetition from a new call: the same for all
 // attempts of a call, and for its repetition when a crashed run is resumed. It is empty unless the tool declares
 // Idempotent or IdempotencyKey.
 func (i Invocation) IdempotencyKey() string {
@@ -198,8 +198,8 @@ const (
 	maxURL         = 4096
 )
 
-// Attach puts an attachment beside the output of the running tool (Agent Tools 3.2). The kind is blob, image or table. A
-// call has at most 100, with URLs of at most 4096 bytes. Attachments of a call that nothing records are lost.
+// Attach adds an attachment to the output of the running tool (Agent Tools 3.2). The kind is blob, image or table. A call
+// has at most 100, with URLs of at most 4096 bytes. Attachments of unrecorded calls are lost.
 func Attach(ctx context.Context, a Attachment) error {
 	switch {
 	case a.Kind != "blob" && a.Kind != "image" && a.Kind != "table":

@@ -13,8 +13,8 @@ type DoubtPolicy uint8
 // The policies.
 const (
 	FailInDoubt  DoubtPolicy = iota // the run ends with the in_doubt run error
-	RetryWithKey                    // the call is made again with the same idempotency key, for tools that tell a repetition by it
-	AskInDoubt                      // a person says whether it happened
+	RetryWithKey                    // the call is retried with the same idempotency key, for tools that recognize a repetition by it
+	AskInDoubt                      // a user decides whether it happened
 	AssumeDone                      // it is taken to have happened, with the output that the workflow says
 )
 
@@ -28,8 +28,8 @@ func (p DoubtPolicy) String() string {
 	return doubtNames[FailInDoubt]
 }
 
-// OnInDoubt says what a resumed run does with a call of the tool that is in doubt, unless its node says something else
-// (Node.InDoubt). Without it the run fails.
+// OnInDoubt sets what a resumed run does with a call of the tool that is in doubt, unless its node overrides it
+// (Node.InDoubt). The default is to fail the run.
 func OnInDoubt(d Doubt) ToolOption { return func(o *toolOptions) { o.inDoubt = &d } }
 
 // doubt is what holds for calls of n: what the node says, else what its tool says; nil is FailInDoubt.

@@ -4,7 +4,7 @@ package core
 // none. Runs of workflows without a state do not call it. It is for tests; f must be safe for concurrent use.
 func WithState(f func(state []byte, err error)) Option { return func(rt *Runtime) { rt.states = f } }
 
-// EndState tells whoever wants to know the state with which a workflow's body ends. Generated code defers it.
+// EndState reports a workflow body's final state to observers. Generated code defers it.
 func EndState[S any](r *Run, state *S) {
 	f := r.state.rt.states
 	if f == nil {

@@ -41,7 +41,7 @@ type Seeder interface{ Seed() uint64 }
 // Executor is an Engine that says whether it runs tools. One that does not needs no secrets.
 type Executor interface{ Executes() bool }
 
-// Answerer is an Engine that answers calls from a journal. What is in it was allowed and paid for when it was recorded.
+// Answerer is an Engine that answers calls from a journal. Recorded calls were allowed and paid for when they were made.
 type Answerer interface {
 	// Answers reports whether Do will answer this attempt from a record. No call and no cost is then reserved for it.
 	Answers(h *Head) bool
@@ -58,7 +58,7 @@ type Identifier interface {
 	ID() string
 }
 
-// Suspender is an Engine that stops runs which are to go on later, those that wait for a person. They are not undone.
+// Suspender is an Engine that can stop runs that wait for a user, to be resumed later. They are not undone.
 type Suspender interface{ Suspended() bool }
 
 // Op is one attempt of a call as engines see it: typed inside, erased outside, encoded only when asked.
@@ -95,7 +95,7 @@ type Head struct {
 	Metadata   *Metadata // nil when there is nothing
 }
 
-// Metadata is what an attempt reports besides its result; a journal keeps it in the record.
+// Metadata is the data that an attempt reports in addition to its result; a journal stores it in the record.
 type Metadata struct {
 	Denied      bool      // refused by the policy or because the node's time is over, so that it does not count
 	Cost        usage.USD // what it has cost

@@ -26,7 +26,7 @@ type Envelope struct {
 	Attachments []Attachment     `json:"attachments"`
 }
 
-// Attachment is a large or rich part of an output that stands beside it (Agent Tools 3.2).
+// Attachment is a large or rich part of an output, stored separately from it (Agent Tools 3.2).
 type Attachment struct {
 	Kind        string `json:"kind"` // blob, image or table
 	URL         string `json:"url"`

@@ -70,7 +70,7 @@ func IsCancelled(err error) bool {
 	return errors.As(err, &re) && re.Kind == Cancelled
 }
 
-// Skipped returns nil when err is a tool error, so that on_error: skip and on_error: default go on, and err otherwise.
+// Skipped returns nil if err is a tool error, so that on_error: skip and on_error: default continue, and err otherwise.
 func Skipped(err error) error {
 	if value.ToolErrorOf(err) != nil {
 		return nil

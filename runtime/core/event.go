@@ -23,7 +23,7 @@ const (
 	Output    EventKind = "output"   // Text is the next piece of what a running call says
 	Logged    EventKind = "log"      // Text is what the program of a call has printed besides its result, in whole lines
 	Warning   EventKind = "warning"  // Message says what; the run goes on
-	Asking    EventKind = "question" // Message is what a person is asked; the node goes on with the answer
+	Asking    EventKind = "question" // Message is the question; the node continues with the answer
 )
 
 // Event is one step of a run's progress. Node and Key are empty for run_start and run_end.
@@ -150,7 +150,7 @@ func errorJSON(err error) any {
 
 func (r *Run) observed() bool { return len(r.state.rt.observers) > 0 }
 
-// Warn tells the observers of a failure of n that the run goes on after, and that no event of a call says.
+// Warn reports to observers a failure of n that does not stop the run and that no event of a call reports.
 func (r *Run) Warn(n *Node, err error) {
 	if err == nil || !r.observed() {
 		return

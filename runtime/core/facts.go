@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Facts are what a compiled workflow knows of itself besides its code: the JSON file beside the generated Go. It is read when
-// something of it is asked for. A nil Facts knows nothing. Facts are safe for concurrent use.
+// Facts are the data of a compiled workflow: the JSON file next to the generated Go, which is parsed on first use. A nil
+// Facts is empty. Facts are safe for concurrent use.
 type Facts struct {
 	text string
 
@@ -43,7 +43,7 @@ func (f *Facts) Hashes() string {
 	return f.line(func(p *factParts) json.RawMessage { return p.Hashes })
 }
 
-// Schema is a JSON Schema that models are told, as one line. One that is missing is empty, and New reports it.
+// Schema is a JSON Schema for models, on one line. A missing one is empty, and New reports it.
 func (f *Facts) Schema(name string) string {
 	line := f.line(func(p *factParts) json.RawMessage { return p.Schemas[name] })
 	if line == "" && f != nil {

@@ -36,7 +36,7 @@ func (rt *Runtime) faked() *fakes {
 	return rt.fakes
 }
 
-// Fake is what WithFakes takes: f runs in place of the tool. It must be safe for concurrent use, as the tool is.
+// Fake is an argument of WithFakes: f runs in place of the tool. It must be safe for concurrent use, like the tool.
 func (t *Tool[In, Out]) Fake(f func(context.Context, In) (Out, error)) Option {
 	return func(rt *Runtime) {
 		var fn any // f as it is would be a function that is nil, and no nil

@@ -16,7 +16,7 @@ import (
 // HumanTool is the tool that questions of human nodes are recorded and reported as.
 const HumanTool = "human@1"
 
-// Question is what a human node asks, and what its record holds as the input.
+// Question is the question of a human node, recorded as the input of its call.
 type Question struct {
 	Key     string   `json:"key,omitempty"` // by which it is answered; set for the Asker, and in Waiting
 	Text    string   `json:"question"`
@@ -80,13 +80,13 @@ func (q *Question) decode(answer string) ([]byte, *value.ToolError) {
 	return b, nil
 }
 
-// Asker asks a person and waits for the answer. It ends with the context's error when ctx is done, and is called by all
-// branches at the same time; tool.Context has the key of the node. A *ToolError says that nobody
-// can be asked.
+// Asker asks a user and waits for the answer. It returns the context's error when ctx is done, and is called
+// concurrently; tool.Context has the key of the node. A *ToolError means that no user is available.
 type Asker func(ctx context.Context, q Question) (answer string, err error)
 
-// WithHuman says who answers the questions of human nodes. Without it a run with a journal stops, with the error *Waiting,
-// and goes on when it is answered; in other runs questions fail with TIMEOUT at once, or do what their on_timeout says.
+// WithHuman sets the function that answers the questions of human nodes. Without it a recorded run stops with the error
+// *Waiting, and is resumed with the answer; in other runs questions fail with TIMEOUT at once, or their on_timeout
+// applies.
 func WithHuman(a Asker) Option { return func(rt *Runtime) { rt.asker = a } }
 
 // Nobody is the error of a question that nobody is there to answer. Its code is TIMEOUT, because it is the same to a
@@ -95,13 +95,13 @@ func Nobody(why string) *value.ToolError {
 	return value.Errorf(value.Timeout, "nobody is there to answer: %s", why)
 }
 
-// Answer is what a person can be asked for.
+// Answer is the set of types that an answer can have.
 type Answer interface {
 	~string | ~int64 | ~float64 | ~bool
 }
 
-// Ask puts a question to a person for node n. It is a call as any other: recorded, replayed, repeated and bounded by the
-// node's timeout. Its effects are reads, so that a resumed run asks again what had no answer. The error is a *NodeError.
+// Ask asks a user for node n. The question is a call like any other: recorded, replayed, retried and bounded by the
+// node's timeout. Its effects are reads, so a resumed run repeats unanswered questions. The error is a *NodeError.
 func Ask[T Answer](r *Run, n *Node, q Question) (T, error) {
 	q.Type = kindOf[T]()
 	return Call(r, n, Bind(HumanTool, Reads, func(ctx context.Context, q Question) (T, error) { return ask[T](ctx, r, n, q) }, Timeout(0), Cancellable()), q)

@@ -50,7 +50,7 @@ type Need struct {
 	Tier      Tier
 }
 
-// Journaling is what a workflow says about the journals of its runs. Whoever runs it can say something else.
+// Journaling is a workflow's configuration of the journals of its runs. Users of the program can override it.
 type Journaling struct {
 	Dir  string // folder of the runs, slash-separated, below the working directory; empty: the usual one
 	Sync string // when records reach the disk: off, buffered or effect; empty: the usual

@@ -10,8 +10,8 @@ type Isolation interface {
 	Obtain(ctx context.Context, required Tier) (Tier, error)
 }
 
-// Isolate makes a tool run in an isolation, and requires least of it: calls that do not get it fail with SANDBOX_ERROR before the
-// tool runs. It is for tools that start processes with Isolated; others would run as if there were none.
+// Isolate makes a tool run in an isolation, of at least tier least: calls that do not get it fail with SANDBOX_ERROR
+// before the tool runs. It is for tools that start processes with Isolated; for others it has no effect on how they run.
 func Isolate(i Isolation, least Tier) ToolOption {
 	return func(o *toolOptions) {
 		o.isolation, o.obtain = i, i.Obtain

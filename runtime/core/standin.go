@@ -7,7 +7,7 @@ import "context"
 // itself and sets the output. It is for simulations and tests, and must be safe for concurrent use.
 type StandIn func(ctx context.Context, op Op, out any, tool func() error) error
 
-// WithStandIn puts s in the place of all tools, models and people. Nothing is isolated then.
+// WithStandIn replaces all tools, models and users by s. Nothing is isolated then.
 func WithStandIn(s StandIn) Option {
 	return func(rt *Runtime) { rt.standIn = s }
 }

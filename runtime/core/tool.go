@@ -7,7 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Effects says what a call does to the world outside the run.
+// Effects is the kind of effect that a call has outside the run.
 type Effects uint8
 
 // The effects, from harmless to unknown. From Writes on a call in flight is cancelled only with the whole run.

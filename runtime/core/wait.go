@@ -8,7 +8,8 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// WaitTool is the tool that waits are recorded and reported as. No policy counts them, and nothing stands in for them.
+// WaitTool is the name of the tool that waits are recorded and reported as. Policies do not count it, and no stub
+// replaces it.
 const WaitTool = "wait@1"
 
 // pause is what a wait waits for, and what its record holds as the input; its output is when it ended.
@@ -18,8 +19,8 @@ type pause struct {
 	By    *time.Time `json:"by,omitempty"`    // when the time of the loop ends that goes on after it
 }
 
-// Wait lets d pass. It is recorded: a replay does not wait, and a resumed run waits for what is left. The error is a *NodeError: a
-// wait fails only when its scope is cancelled.
+// Wait waits for the duration d. It is recorded: a replay does not wait, and a resumed run waits for the remaining time.
+// The error is a *NodeError: a wait fails only when its scope is cancelled.
 func Wait(r *Run, n *Node, d time.Duration) error {
 	_, err := r.pause(n, pause{For: d.String()}, d)
 	return err

@@ -10,9 +10,9 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Waiting is the error of a recorded run that stopped because it waits for people: nobody is there to answer in the
-// process, and nothing else in the run can go on. It has its journal, and goes on when there is an answer, in another
-// process too: see Folder.Respond and Resume of package journal/runs.
+// Waiting is the error of a recorded run that stopped because it waits for users: the process has no way to ask them, and
+// nothing else in the run can make progress. Its journal has its state. Any process can resume it with the answer: see
+// Folder.Respond and Resume of package journal/runs.
 type Waiting struct {
 	RunID     string
 	Workflow  string
@@ -29,7 +29,7 @@ func (w *Waiting) Error() string {
 	return "run " + w.RunID + " waits for an answer to " + strings.Join(keys, ", ")
 }
 
-// Waiter is an Engine whose runs can stop while they wait for people, and go on later.
+// Waiter is an Engine whose runs can stop while they wait for users, and be resumed later.
 type Waiter interface {
 	Suspender
 	// Answered returns what a person has said to the question of that key while the run was stopped.

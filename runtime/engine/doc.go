@@ -1,4 +1,4 @@
-// Package engine is for those who decide how runs are carried out: journals, simulators, workflow servers, tests.
+// Package engine has the interfaces that control how runs execute: for journals, simulators, workflow servers, tests.
 //
 // The body of a workflow asks its Engine for everything that touches the world or the clock: Do for a call, Fork for
 // branches, Sleep and Now for time. Embed Goroutines, which does all of it directly, and change what differs. Give the

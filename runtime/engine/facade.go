@@ -70,7 +70,7 @@ type (
 	//	func (h *Head) Key() string
 	//	func (h *Head) StartAt(base time.Time) time.Duration
 	Head = core.Head
-	// Metadata is what an attempt reports besides its result; a journal keeps it in the record.
+	// Metadata is the data that an attempt reports in addition to its result; a journal stores it in the record.
 	//
 	//	type Metadata struct {
 	//		Denied      bool      // refused by the policy or because the node's time is over, so that it does not count
@@ -128,7 +128,7 @@ type (
 	//		Executes() bool
 	//	}
 	Executor = core.Executor
-	// Answerer is an Engine that answers calls from a journal. What is in it was allowed and paid for when it was recorded.
+	// Answerer is an Engine that answers calls from a journal. Recorded calls were allowed and paid for when they were made.
 	//
 	//	type Answerer interface {
 	//		// Answers reports whether Do will answer this attempt from a record. No call and no cost is then reserved for it.
@@ -192,7 +192,7 @@ type (
 	//
 	//	func (e Envelope) MarshalJSON() ([]byte, error)
 	Envelope = core.Envelope
-	// Suspender is an Engine that stops runs which are to go on later, those that wait for a person. They are not undone.
+	// Suspender is an Engine that can stop runs that wait for a user, to be resumed later. They are not undone.
 	//
 	//	type Suspender interface {
 	//		Suspended() bool
@@ -207,7 +207,7 @@ type (
 	//		ID() string
 	//	}
 	Identifier = core.Identifier
-	// Waiter is an Engine whose runs can stop while they wait for people, and go on later.
+	// Waiter is an Engine whose runs can stop while they wait for users, and be resumed later.
 	//
 	//	type Waiter interface {
 	//		Suspender
@@ -296,7 +296,8 @@ const (
 	LastTool = core.LastTool
 )
 
-// WaitTool is the tool that waits are recorded and reported as. No policy counts them, and nothing stands in for them.
+// WaitTool is the name of the tool that waits are recorded and reported as. Policies do not count it, and no stub
+// replaces it.
 const (
 	WaitTool = core.WaitTool
 )

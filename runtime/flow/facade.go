@@ -161,15 +161,15 @@ type (
 	//		Do    func(*Run) error
 	//	}
 	Step = core.Step
-	// Journaling is what a workflow says about the journals of its runs. Whoever runs it can say something else.
+	// Journaling is a workflow's configuration of the journals of its runs. Users of the program can override it.
 	//
 	//	type Journaling struct {
 	//		Dir  string // folder of the runs, slash-separated, below the working directory; empty: the usual one
 	//		Sync string // when records reach the disk: off, buffered or effect; empty: the usual
 	//	}
 	Journaling = core.Journaling
-	// Facts are what a compiled workflow knows of itself besides its code: the JSON file beside the generated Go. It is read when
-	// something of it is asked for. A nil Facts knows nothing. Facts are safe for concurrent use.
+	// Facts are the data of a compiled workflow: the JSON file next to the generated Go, which is parsed on first use. A nil
+	// Facts is empty. Facts are safe for concurrent use.
 	//
 	//	func (f *Facts) Hashes() string
 	//	func (f *Facts) Manifest() string
@@ -214,7 +214,7 @@ type (
 	Pace = core.Pace
 	// ToolOption configures Bind.
 	ToolOption = core.ToolOption
-	// Effects says what a call does to the world outside the run.
+	// Effects is the kind of effect that a call has outside the run.
 	//
 	//	func (e Effects) String() string
 	Effects = core.Effects
@@ -253,9 +253,9 @@ const (
 // The policies.
 const (
 	FailInDoubt  DoubtPolicy = core.FailInDoubt  // the run ends with the in_doubt run error
-	AskInDoubt   DoubtPolicy = core.AskInDoubt   // a person says whether it happened
+	AskInDoubt   DoubtPolicy = core.AskInDoubt   // a user decides whether it happened
 	AssumeDone   DoubtPolicy = core.AssumeDone   // it is taken to have happened, with the output that the workflow says
-	RetryWithKey DoubtPolicy = core.RetryWithKey // the call is made again with the same idempotency key, for tools that tell a repetition by it
+	RetryWithKey DoubtPolicy = core.RetryWithKey // the call is retried with the same idempotency key, for tools that recognize a repetition by it
 )
 
 // The replay policies. DefaultReplay is RecordedResult for the effects none and reads, and else MustStub.
@@ -289,7 +289,7 @@ func End[Out any](r *Run, out *Out, err *error) {
 	core.End[Out](r, out, err)
 }
 
-// EndState tells whoever wants to know the state with which a workflow's body ends. Generated code defers it.
+// EndState reports a workflow body's final state to observers. Generated code defers it.
 func EndState[S any](r *Run, state *S) {
 	core.EndState[S](r, state)
 }
@@ -362,8 +362,8 @@ func Graph(r *Run, steps ...Step) error {
 	return core.Graph(r, steps...)
 }
 
-// Ask puts a question to a person for node n. It is a call as any other: recorded, replayed, repeated and bounded by the
-// node's timeout. Its effects are reads, so that a resumed run asks again what had no answer. The error is a *NodeError.
+// Ask asks a user for node n. The question is a call like any other: recorded, replayed, retried and bounded by the
+// node's timeout. Its effects are reads, so a resumed run repeats unanswered questions. The error is a *NodeError.
 func Ask[T core.Answer](r *Run, n *Node, q core.Question) (T, error) {
 	return core.Ask[T](r, n, q)
 }
@@ -409,8 +409,8 @@ func DeniedTool(name string) error {
 	return core.DeniedTool(name)
 }
 
-// Wait lets d pass. It is recorded: a replay does not wait, and a resumed run waits for what is left. The error is a *NodeError: a
-// wait fails only when its scope is cancelled.
+// Wait waits for the duration d. It is recorded: a replay does not wait, and a resumed run waits for the remaining time.
+// The error is a *NodeError: a wait fails only when its scope is cancelled.
 func Wait(r *Run, n *Node, d time.Duration) error {
 	return core.Wait(r, n, d)
 }
@@ -500,8 +500,8 @@ func Secrets(names ...string) ToolOption {
 	return core.Secrets(names...)
 }
 
-// OnInDoubt says what a resumed run does with a call of the tool that is in doubt, unless its node says something else
-// (Node.InDoubt). Without it the run fails.
+// OnInDoubt sets what a resumed run does with a call of the tool that is in doubt, unless its node overrides it
+// (Node.InDoubt). The default is to fail the run.
 func OnInDoubt(d Doubt) ToolOption {
 	return core.OnInDoubt(d)
 }
@@ -539,7 +539,7 @@ func Skip[T any](v T, err error) (*T, error) {
 	return core.Skip[T](v, err)
 }
 
-// Skipped returns nil when err is a tool error, so that on_error: skip and on_error: default go on, and err otherwise.
+// Skipped returns nil if err is a tool error, so that on_error: skip and on_error: default continue, and err otherwise.
 func Skipped(err error) error {
 	return core.Skipped(err)
 }

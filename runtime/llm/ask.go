@@ -44,7 +44,7 @@ func (p *Prompt) Conversation() (*Conversation, *value.ToolError) {
 	return c, nil
 }
 
-// Told is the conversation of p with the answer to it: what the next prompt comes after.
+// Told returns the conversation of p with the answer appended, for the next prompt.
 func (p *Prompt) Told(answer string) []Said {
 	out := append(make([]Said, 0, len(p.Messages)+2), p.Messages...)
 	if p.Text != "" || p.Messages == nil {
@@ -56,7 +56,7 @@ func (p *Prompt) Told(answer string) []Said {
 // Format is how an answer becomes a value.
 type Format struct {
 	Schema *Schema // nil: the answer's text
-	Reask  int     // times a model is told what is wrong with its answer and asked again
+	Reask  int     // how often a model is called again with the errors of its answer
 }
 
 // longestAnswer bounds what is shown of an answer that does not fit.

@@ -1,8 +1,8 @@
-// Package llm is what workflows ask of language models, whoever provides them (Agent Tools 2.2.5). A provider is one
-// small interface; each stands in a leaf of its own, and a program links those its workflow names. Generated code calls
+// Package llm is the interface of workflows to language models of any provider (Agent Tools 2.2.5). A provider implements
+// one small interface; each is a leaf package, and a program links only those its workflow names. Generated code calls
 // Ask; the agent package drives the same models through Complete.
 //
-// A call of a model is a call like any other: it goes through the runtime's door, under its gates, with its record.
+// A model call is a call like any other: it passes the runtime's gates and is recorded.
 package llm
 
 import (
@@ -50,7 +50,7 @@ type Schema struct {
 	Tool string `json:"tool,omitempty"`
 }
 
-// Tool is a tool as a model is told about it.
+// Tool is the description of a tool for a model.
 type Tool struct {
 	Name        string          `json:"name"` // of letters, digits, "_", "-" and "."; providers translate what they do not take
 	Description string          `json:"description,omitempty"`
@@ -134,7 +134,7 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Cached + v.Cached, u.Output + v.Output}
 }
 
-// Conversation is what a model is told. Messages are only appended, and not changed after that.
+// Conversation is the input of a model. Messages are only appended, and never changed after that.
 type Conversation struct {
 	System   string
 	Tools    []Tool

@@ -52,8 +52,8 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 	return m
 }
 
-// Fake is what runtime.WithFakes takes: p answers in place of the provider. Its answers are checked, counted and priced as
-// those of the provider are; package scripted has providers that answer from a script.
+// Fake is an argument of runtime.WithFakes: p answers in place of the provider. Its answers are checked, counted and
+// priced like those of the provider; package scripted has providers that answer from a script.
 func (m *Model) Fake(p Provider) runtime.Option {
 	if p == nil {
 		return m.tool.Fake(nil)

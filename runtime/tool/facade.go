@@ -32,7 +32,7 @@ type (
 	//	func (i Invocation) Timeout() time.Duration
 	//	func (i Invocation) Traceparent() string
 	Invocation = core.Invocation
-	// Attachment is a large or rich part of an output that stands beside it (Agent Tools 3.2).
+	// Attachment is a large or rich part of an output, stored separately from it (Agent Tools 3.2).
 	//
 	//	type Attachment struct {
 	//		Kind        string // blob, image or table
@@ -78,8 +78,8 @@ func Auth(ctx context.Context) map[string]string {
 	return core.Auth(ctx)
 }
 
-// Attach puts an attachment beside the output of the running tool (Agent Tools 3.2). The kind is blob, image or table. A
-// call has at most 100, with URLs of at most 4096 bytes. Attachments of a call that nothing records are lost.
+// Attach adds an attachment to the output of the running tool (Agent Tools 3.2). The kind is blob, image or table. A call
+// has at most 100, with URLs of at most 4096 bytes. Attachments of unrecorded calls are lost.
 func Attach(ctx context.Context, a Attachment) error {
 	return core.Attach(ctx, a)
 }
@@ -125,8 +125,8 @@ func Require(t core.Tier) core.ToolOption {
 	return core.Require(t)
 }
 
-// Isolate makes a tool run in an isolation, and requires least of it: calls that do not get it fail with SANDBOX_ERROR before the
-// tool runs. It is for tools that start processes with Isolated; others would run as if there were none.
+// Isolate makes a tool run in an isolation, of at least tier least: calls that do not get it fail with SANDBOX_ERROR
+// before the tool runs. It is for tools that start processes with Isolated; for others it has no effect on how they run.
 func Isolate(i Isolation, least core.Tier) core.ToolOption {
 	return core.Isolate(i, least)
 }
