@@ -22,7 +22,7 @@ var exprCodes = []Entry{
 	{
 		Code:  ExprSyntax,
 		Title: "an expression that does not follow the grammar",
-		Cause: "The text cannot be read as an expression: a bracket is not closed, a value or an operator is missing, or a character means nothing. The first such place is reported; the rest of the expression is checked once it is mended.",
+		Cause: "The text cannot be read as an expression: a bracket is not closed, a value or an operator is missing, or a character means nothing. The first such place is reported; the rest of the expression is checked once it is fixed.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}
