@@ -82,7 +82,7 @@ var wordings = []wording{
 	{"a key that is not known", [5][2]string{{"to: b", "to: b, colour: 1"}, {"to: b", "to: b, colour: 1"}, {}, {}, {"{kind: template, template: hi", "{colour: 1, kind: template, template: hi"}},
 		diag.UnknownKey, "unknown key `colour` in NOUN", [5]string{"an edge", "an edge", "", "", "a node of the kind template"}},
 	{"a key that the engine ignores", [5][2]string{{}, {"impl: a.yaml,", "impl: a.yaml, colour: 1,"}, {"type: agent,", "type: agent, colour: 1,"}, {"type: tool,", "type: tool, colour: 1,"}, {}},
-		diag.IgnoredKey, "nothing reads the key `colour` of NOUN", [5]string{"", "an experience node", "an agent node", "a tool node", ""}},
+		diag.IgnoredKey, "unknown key `colour` in NOUN (ignored)", [5]string{"", "an experience node", "an agent node", "a tool node", ""}},
 	{"a required key that is missing", [5][2]string{{"command: [ls]", "http: {}"}, {"impl: a.yaml, ", ""}, {`model: "ollama:llama3.2", `, ""}, {"command: ls", "timeout: 3"}, {"template: hi, ", ""}},
 		diag.MissingKey, "NOUN", [5]string{"a request needs the key `url`", "an experience node needs the key `impl`", "an agent needs the key `model`", "a shell tool needs the key `command`", "a node of the kind template needs the key `template`"}},
 	{"a node that is text", [5][2]string{{"{tool: t}", "hello"}, {"{id: a, kind: experience, impl: a.yaml, on_error: skip}", "a"}, {"{type: agent, agent: w, writes: output.a}", "hello"}, {"{type: tool, tool: t, state_key: s}", "hello"}, {"{kind: template, template: hi, out: s}", "hello"}},

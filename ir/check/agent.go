@@ -63,7 +63,7 @@ func (c *checker) stale(a *Agent, p *Pin) {
 			Help: "write `on_missing: skip` or `on_missing: fail`, or another `strategy`"})
 	}
 	if !c.allowed(ir.EffectsReads) {
-		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: p.IR.Name.Span, Message: "asking an earlier run has effects reads, which the policy does not allow",
+		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: p.IR.Name.Span, Message: "querying an earlier run requires effect `reads`, which the policy forbids",
 			Help: "allow it in `policy.effects`, or write `on_missing: skip`", Related: related(c.wf.Policy.Span, "the policy is here")})
 	}
 }

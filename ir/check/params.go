@@ -62,6 +62,6 @@ func (c *checker) mediaTypes(m *ir.Model, v ir.Value) {
 			continue
 		}
 		c.report(diag.Diagnostic{Code: diag.BadModel, Span: kind.Text.Span, Message: fmt.Sprintf("models of `%s` take images, PDF files and the `data` of texts, not %s", m.Provider().Name, text),
-			Help: "give its content in another form, as text in the prompt for example, or ask another model"})
+			Help: "inline its content as text in the prompt, or use another model"})
 	}
 }

@@ -180,7 +180,7 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	}
 	if m.Shape.Open && !m.lacks(name, near) {
 		d.Severity, d.Code = diag.Warning, diag.IgnoredKey
-		d.Message = "nothing reads the key `" + name + "` of " + m.Shape.What
+		d.Message += " (ignored)"
 	}
 	switch {
 	case near != "" && m.Node.Get(near) == nil && (!m.Shape.Open || diag.Close(name, near)):

@@ -81,7 +81,7 @@ func (p *parser) guardrails(n *yamlnode.Node, whole bool) []Guard {
 func (p *parser) noConfig(n *yamlnode.Node) {
 	if n != nil && n.Kind == yamlnode.Mapping {
 		for _, e := range n.Entries {
-			p.Warn(diag.IgnoredKey, e.Key.Span, "remove it", "nothing reads the key `%s` of the config of injection", clip(e.Key.Text.Value))
+			p.Warn(diag.IgnoredKey, e.Key.Span, "remove it", "unknown key `%s` in the config of injection (ignored)", clip(e.Key.Text.Value))
 		}
 	}
 }

@@ -110,12 +110,12 @@ func (p *parser) workingPath(r *dialect.Reference, place map[string]int) bool {
 	}
 	help := "write `{{ " + strings.Join(r.Path[1:], ".") + " }}`"
 	d := diag.Diagnostic{Severity: diag.Note, Code: diag.DialectDiffers, Span: r.Text.Span, Help: help,
-		Message: fmt.Sprintf("by the pages this is what stands at working.%s; in the engine `working` is no root of a placeholder, and the node fails", name)}
+		Message: fmt.Sprintf("documented: the value at working.%s; in the engine `working` is an unknown placeholder root, and the node fails", name)}
 	if p.tree.Upstream {
 		return false
 	}
 	if r.Filter != "" {
-		d.Message = fmt.Sprintf("by the pages this is what stands at working.%s; in the engine `working` is no root of a placeholder, and the filter's text stands for it", name)
+		d.Message = fmt.Sprintf("documented: the value at working.%s; in the engine `working` is an unknown placeholder root, and the filter's text replaces it", name)
 	}
 	p.Report(d)
 	r.Path = r.Path[1:]
@@ -125,7 +125,7 @@ func (p *parser) workingPath(r *dialect.Reference, place map[string]int) bool {
 // rootOfPath reports a path that begins with the name of a bucket, which templates do not know. Nodes are refused below
 // working where the engine's own linter looks, which does not see tools and people.
 func (p *parser) rootOfPath(r *dialect.Reference, s *point, place map[string]int) {
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("`%s` is no root of a placeholder: the node fails when it runs", r.Path[0])}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: r.Text.Span, Message: fmt.Sprintf("unknown placeholder root `%s`: the node will fail at run time", r.Path[0])}
 	if r.Path[0] == "output" {
 		d.Help = "write the value to `working.NAME`, and read it as `NAME`"
 	} else if len(r.Path) > 1 {

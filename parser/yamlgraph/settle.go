@@ -208,7 +208,7 @@ func (p *parser) lost(n *Node) {
 	for _, id := range lost {
 		if p.wf.StateField(id.Name) == nil {
 			p.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: id.Span, Help: "declare it in `state`",
-				Message: fmt.Sprintf("the state has no field %q, so that what the node gives is dropped", id.Name)})
+				Message: fmt.Sprintf("the state has no field %q; the node's result is discarded", id.Name)})
 		}
 	}
 }
