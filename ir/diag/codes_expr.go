@@ -21,7 +21,7 @@ const (
 var exprCodes = []Entry{
 	{
 		Code:  ExprSyntax,
-		Title: "an expression that does not follow the grammar",
+		Title: "a syntax error in an expression",
 		Cause: "The text cannot be read as an expression: a bracket is not closed, a value or an operator is missing, or a character means nothing. The first such place is reported; the rest of the expression is checked once it is fixed.",
 		Wrong: `flowgen: 1
 name: sample
@@ -44,7 +44,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  ExprSpelling,
-		Title: "an expression in the spelling of another language",
+		Title: "an expression in the syntax of another language",
 		Cause: "Expressions are a small language of their own, with the spelling of CEL: `&&`, `||`, `!`, `==`, `null`, `c ? a : b`. Words and signs of other languages are named with what to write instead. There is no index, no comment and no map literal: compute such things in a go node.",
 		Wrong: `flowgen: 1
 name: sample
@@ -67,7 +67,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  ExprString,
-		Title: "a string that is not written right",
+		Title: "an invalid string literal",
 		Cause: "A string stands between two equal straight quotes on one line. Inside it a backslash starts an escape: \\n \\r \\t \\b \\f \\\\ \\\" \\' \\xHH \\uHHHH \\UHHHHHHHH. A backslash itself, as in patterns, is written twice.",
 		Wrong: `flowgen: 1
 name: sample
@@ -90,7 +90,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  ExprNumber,
-		Title: "a number that cannot be held",
+		Title: "a number out of range",
 		Cause: "Numbers are decimal: an int has 64 bits, a float has a point or an exponent. An int beside a float becomes a float, which holds whole numbers without loss only up to 2^53.",
 		Wrong: `flowgen: 1
 name: sample
@@ -118,7 +118,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  TemplateSyntax,
-		Title: "braces in text that hold no expression",
+		Title: "braces without an expression",
 		Cause: "In text, `{{` begins an expression and `}}` ends it. Braces that are not closed, or with nothing between them, are a mistake; two braces as text are written `{{ \"{{\" }}`.",
 		Wrong: `flowgen: 1
 name: sample
@@ -141,7 +141,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  UnknownFilter,
-		Title: "a filter that does not exist",
+		Title: "an unknown filter",
 		Cause: "In text, an expression may be followed by one filter: `json` writes any value as JSON, `lines` the items of a list one per line, `join(\", \")` the items with a separator between them.",
 		Wrong: `flowgen: 1
 name: sample
@@ -164,7 +164,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  Operands,
-		Title: "an operator on values it does not work on",
+		Title: "an operator on values of the wrong type",
 		Cause: "Every operator says what it takes: `&&`, `||`, `!` take bools, `+` `-` `*` numbers (`+` also strings), `<` and its kin numbers, strings, times and durations, `==` everything but structs, lists, maps and any. Both sides are of one type; nothing is converted, only an int beside a float becomes a float.",
 		Wrong: `flowgen: 1
 name: sample
@@ -187,7 +187,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  NeverAbsent,
-		Title: "a test or default for a value that is always there",
+		Title: "a needless test or default of a required value",
 		Cause: "The value can never be absent where the expression stands, so the test always has the same outcome and the default is never used. Remove it; if the value should be optional, declare it so.",
 		Wrong: `flowgen: 1
 name: sample
@@ -233,7 +233,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  BadPattern,
-		Title: "a pattern that is not a regular expression",
+		Title: "an invalid regular expression",
 		Cause: "The pattern of `matches` is a string literal in RE2 syntax, so that a mistake in it is found when the workflow is compiled.",
 		Wrong: `flowgen: 1
 name: sample
@@ -256,7 +256,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  EnumValue,
-		Title: "a string that is none of the values of an enum",
+		Title: "a string that is not a value of the enum",
 		Cause: "The other side of the comparison is an enum, and it never has this value: the comparison would always have the same outcome.",
 		Wrong: `flowgen: 1
 name: sample
@@ -302,7 +302,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  EmptyList,
-		Title: "a list or a literal of a struct whose type cannot be told",
+		Title: "a list or struct literal whose type cannot be inferred",
 		Cause: "An empty list, a list of nulls and a literal such as `{\"role\": \"user\"}` have a type only where their surroundings ask for one: beside another list, as a default, or where a tool wants one.",
 		Wrong: `flowgen: 1
 name: sample

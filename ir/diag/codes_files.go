@@ -34,12 +34,12 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  IncludeCycle,
-		Title: "files that include one another",
+		Title: "an include cycle",
 		Cause: "A file includes itself, directly or through others, so neither comes first. Move what both need into a file of its own that includes neither. It takes two files, or one that names itself, to see it.",
 	},
 	{
 		Code:  RecursiveFlow,
-		Title: "a workflow that runs itself",
+		Title: "a recursive workflow",
 		Cause: "A flow node runs the workflow it stands in, directly or through others. Workflows end because they cannot call themselves; repeat with `loop` instead. It takes two files, or one that names itself, to see it.",
 	},
 	{
@@ -49,7 +49,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  UnknownLanguage,
-		Title: "a file in no known language",
+		Title: "an unknown workflow language",
 		Cause: "The language of a workflow file is recognised by its keys; a file of flowgen's own language starts with `flowgen: 1`. `--dialect` says which language another file is in.",
 		Wrong: `name: greet
 steps:
@@ -84,7 +84,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  ProgramMissing,
-		Title: "a program that this machine lacks",
+		Title: "a missing program",
 		Cause: "A tool or an MCP server starts a program that is not on PATH, or whose path, which starts in the folder of the file, is not there. A run on this machine would fail with SANDBOX_ERROR at the call. It is a note, which `--strict` does not count, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
 	},
 }

@@ -20,7 +20,7 @@ const inOtherFile = " No single workflow file can show this mistake: the other h
 var foreignCodes = []Entry{
 	{
 		Code:  Interpreter,
-		Title: "no interpreter to read a tool's source with",
+		Title: "a missing interpreter for a tool's source",
 		Cause: "What a Python function takes and returns is read with Python's own parser, by running `python3` once; the function itself is not run. Without it a tool is what it declares in `in:` and `out:`, and nothing checks that the function agrees: that is a warning. A tool that does not declare both cannot be compiled. Install Python, or declare them. No workflow file can show this mistake: it is the machine's.",
 	},
 	{

@@ -29,7 +29,7 @@ const (
 var graphCodes = []Entry{
 	{
 		Code:  Cycle,
-		Title: "nodes that wait for each other",
+		Title: "a cycle of nodes",
 		Cause: "A node runs once all nodes on its incoming edges have ended, so nodes on a circle of edges would wait for ever. Where nothing is written under `edges`, a node comes after those it reads, which can close a circle as well. To repeat nodes, use a `loop` node, or give the edge that leads back a `max`.",
 		Wrong: `flowgen: 1
 name: circle
@@ -48,7 +48,7 @@ output: {n: $pong.n}
 	},
 	{
 		Code:  BadEdge,
-		Title: "edges that contradict each other",
+		Title: "conflicting edges",
 		Cause: "An edge without a condition is active whenever its node has run. A second edge between the same two nodes changes nothing then, so that its condition, or the case it stands in, is never asked. Remove the one that is not meant. An edge also cannot leave `end`, and an edge with `max` leads back to one node.",
 		Wrong: `flowgen: 1
 name: twice
@@ -74,7 +74,7 @@ output: {n: "$default(second.n, 0)"}
 	},
 	{
 		Code:  Unconnected,
-		Title: "a node that is on no edge",
+		Title: "a node without edges",
 		Cause: "Either all edges are written or none. As soon as `edges` is there it says everything about the order, so that a node it does not name would start at once, beside all others. Add the node to an edge, or remove it.",
 		Wrong: `flowgen: 1
 name: lost
@@ -100,7 +100,7 @@ output: {n: $second.n, m: $third.n}
 	},
 	{
 		Code:  Unreachable,
-		Title: "a node that can never run",
+		Title: "an unreachable node",
 		Cause: "No way through the edges leads to the node: its edges leave nodes that cannot run themselves, or exclude each other, or one that leads back wins whenever its condition holds. Change the condition, or remove the node.",
 		Wrong: `flowgen: 1
 name: dead
@@ -129,7 +129,7 @@ output: {n: "$log?.n", m: $draft.n}
 	},
 	{
 		Code:  NotBefore,
-		Title: "a result that is read before it is there",
+		Title: "a result that is read before its node runs",
 		Cause: "An expression can read the results of nodes that have certainly ended before: those from which edges lead to where it stands. The result of a node that runs later, beside it, or of the node itself is not there. Add an edge, or read another node; what a node needs from its own earlier run goes through `state`.",
 		Wrong: `flowgen: 1
 name: early
@@ -154,7 +154,7 @@ output: {n: $left.n, m: $right.n}
 	},
 	{
 		Code:  NeverRan,
-		Title: "a result that is never there where it is read",
+		Title: "a result that is always absent where it is read",
 		Cause: "Whenever the reader runs, the node has not run or has failed: they stand in different cases of one decision, or the reader is behind the node's `catch`. Read the node that did run; behind a catch, `node.error` says what went wrong.",
 		Wrong: `flowgen: 1
 name: never
@@ -204,7 +204,7 @@ output: {n: "$first(left?.n, right?.n)"}
 	},
 	{
 		Code:  UnknownCase,
-		Title: "a case for a value that never comes",
+		Title: "an impossible case",
 		Cause: "The value of the switch is an enum or a bool, and the case is none of its values: it would never be taken. Correct the spelling, or remove the case.",
 		Wrong: `flowgen: 1
 name: spelt
@@ -231,7 +231,7 @@ output: {n: "$first(left.n, right.n)"}
 	},
 	{
 		Code:  BadLoop,
-		Title: "edges that make no proper loop",
+		Title: "edges that form an invalid loop",
 		Cause: "An edge with `max` leads back to a node that comes before, the head of the loop. All nodes between them belong to the loop; it is entered through its head alone, and two loops lie one inside the other or apart. Move the edge, or use a `loop` node.",
 		Wrong: `flowgen: 1
 name: again
@@ -258,7 +258,7 @@ output: {ok: $judge.ok}
 	},
 	{
 		Code:  BackAndExit,
-		Title: "an exit from a loop that may be active while the loop goes on",
+		Title: "an exit from a loop that may be active while the loop continues",
 		Cause: "The edge that leads back wins: while its condition holds the loop goes on, and the other edges count for the last round only. When the condition of the exit can hold at the same time, the file says two things at once. Write the opposite condition on the exit.",
 		Wrong: `flowgen: 1
 name: again
@@ -289,7 +289,7 @@ output: {n: $done.n}
 	},
 	{
 		Code:  StateRace,
-		Title: "state that is written and used at the same time",
+		Title: "concurrent access to state",
 		Cause: "Nodes without edges between them run in parallel, and so do the items of a map. What one of them writes to a state field the others may or may not see, depending on timing. Put the nodes one after the other, keep the value in the node's result, or declare the field with `merge: append` or a Go reducer and only write it there: such writes are applied where the branches meet, in file order.",
 		Wrong: `flowgen: 1
 name: race
@@ -358,7 +358,7 @@ output: {text: "$default(note.text, \"\")"}
 	},
 	{
 		Code:  DuplicateCase,
-		Title: "a case that stands twice",
+		Title: "a duplicate case",
 		Cause: "Two cases of a switch are the same value, in the same or in another spelling. The first is taken, so that the second never would be. Remove one; one case may lead to several nodes.",
 		Wrong: `flowgen: 1
 name: cases
@@ -423,7 +423,7 @@ output: {date: $one}
 	},
 	{
 		Code:  UselessDefault,
-		Title: "a default that is never taken",
+		Title: "an unreachable default",
 		Cause: "The value of the switch is an enum or a bool, and every value it can have has its case. Without the default the compiler would say which switches to extend when the enum grows. Remove it.",
 		Wrong: `flowgen: 1
 name: spare
@@ -450,7 +450,7 @@ output: {n: "$first(left.n, right.n)"}
 	},
 	{
 		Code:  SilentHandler,
-		Title: "a failure that nothing shows",
+		Title: "a hidden failure",
 		Cause: "A node's errors are caught, and what handles them ends the run as a success: no `fail` node is on its way, and neither its results nor state tell the caller what happened. An undo or an alert then makes a failed run green. End the way with `fail`, which can carry the error that led there, or read the handler's result in `output`. `catch: {any: end}` says that a failure does not matter, and is no mistake.",
 		Wrong: `flowgen: 1
 name: silent

@@ -22,7 +22,7 @@ output: {item: $found}
 var httpCodes = []Entry{
 	{
 		Code:  BadURL,
-		Title: "a URL that no request can be sent to",
+		Title: "an invalid URL",
 		Cause: "A URL starts with https:// or http:// and names its host in the file: a value can be a part of the path or of the query, `{id}` for one segment and `{+path}` for several, or the port, but never the host, so that nothing a workflow reads can send a request elsewhere. Names in braces are fields of the tool's `in`. There are no users, passwords, fragments, spaces or `..` segments. `policy.net.allow` holds `loopback`, `private`, addresses, ranges and names of hosts.",
 		Wrong: httpTool(`{http: "GET https://{id}.example.com/item", in: {id: int}, out: string}`),
 		Right: httpTool(`{http: "GET https://example.com/items/{id}", in: {id: int}, out: string}`),

@@ -13,7 +13,7 @@ const (
 var modelCodes = []Entry{
 	{
 		Code:  BadModel,
-		Title: "a model that cannot be asked as it is declared",
+		Title: "an invalid declaration of a model",
 		Cause: "A model is written `provider:name`, with a provider that flowgen knows, such as openai, anthropic, gemini or ollama. Everything else that offers the interface of OpenAI is `openai:` with a `base_url`, which starts with https:// or http:// and holds no user, password, query or fragment. `vllm` has no address of its own, so that it needs one. `scripted:` is followed by the name of a file of answers; such a model is declared under `models:` and takes neither `base_url` nor `key`. A parameter or a kind of file that the provider refuses with every call is such a mistake too: a `seed` or a `temperature` above 1 for Anthropic's models, a `seed` or `stop` for `openai-responses`, or more texts to `stop` at than a provider takes.",
 		Wrong: `flowgen: 1
 name: dates
@@ -32,7 +32,7 @@ output: {date: $date}
 	},
 	{
 		Code:  ModelKey,
-		Title: "a model whose key is not declared",
+		Title: "a model with an undeclared key",
 		Cause: "The provider requires an API key. It is the secret that `key` names or, at the provider's own address, the provider's usual one: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or GROQ_API_KEY. Declare it under `secrets:`, so that users of the program know that it is needed.",
 		Wrong: `flowgen: 1
 name: dates
@@ -82,7 +82,7 @@ output: {text: $review.response, hit: $review.hit}
 	},
 	{
 		Code:  CostUnknown,
-		Title: "a model whose cost nothing bounds",
+		Title: "a model with unbounded cost",
 		Cause: "A model that is asked with a key costs money, and flowgen knows the list prices of some of them only. The price of this one is not among them. So a `max_cost_usd` counts nothing for it; or, where there is no such cap, neither `max_tokens` of the model nor `max_total_tokens` of a policy bounds what it takes. Write `price` with the model, dollars for a million tokens; or a bound, or `max_tokens: unbounded` to say that answers of any length are meant. It is a warning. Models that are asked without a key, such as those on the same machine, are taken to cost nothing.",
 		Wrong: `flowgen: 1
 name: dates

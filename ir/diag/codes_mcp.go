@@ -10,7 +10,7 @@ const (
 var mcpCodes = []Entry{
 	{
 		Code:  NotLocked,
-		Title: "a tool of a server that is not locked",
+		Title: "a server tool that is not locked",
 		Cause: "What a tool of an MCP server takes and returns is known only to the server. `flowgen lock` asks it, and writes the answer to flowgen.lock beside the workflow, which is checked in: it is what the compiler works with, without any server, and a program that finds a tool changed does not call it. Run `flowgen lock` after adding a server or a tool, and after changing the command or the address of a server; correct the name when it is misspelt. No single workflow file can show the right form: it needs the lock file beside it.",
 	},
 	{
@@ -20,7 +20,7 @@ var mcpCodes = []Entry{
 	},
 	{
 		Code:  BadServer,
-		Title: "a server that cannot be reached as it is declared",
+		Title: "an invalid declaration of a server",
 		Cause: "A server under `servers:` is either a program, with `command` and the secrets that its variables hold, or an address, with `url` and `auth`. A variable takes the name of a secret; the address starts with https:// or http://, and has no user, password or fragment. A tool of a server has no `auth` of its own.",
 		Wrong: `flowgen: 1
 name: docs

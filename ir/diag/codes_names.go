@@ -8,7 +8,7 @@ const (
 var goCodes = []Entry{
 	{
 		Code:  GoNameClash,
-		Title: "two names that become the same name in Go",
+		Title: "names that collide as Go identifiers",
 		Cause: "Ids become Go identifiers without their underscores (fetch_diff is fetchDiff), and types, fields and constants of one package share their names with each other and with what every generated file has: Input, Output, Workflow, New, Info. Generated code never has numbered names, so that two ids which meet are a mistake here. Rename one of them.",
 		Wrong: `flowgen: 1
 name: clash

@@ -26,7 +26,7 @@ const (
 var nativeCodes = []Entry{
 	{
 		Code:  UnknownKey,
-		Title: "a key that does not exist here",
+		Title: "an unknown key",
 		Cause: "A mapping has a key that is not a part of the language at this place, so nothing would read it. The message says which mistake it is: a misspelled key, which `check --fix` corrects where there is no doubt; a key of another language, with what to write instead; a key in the wrong place, with where it belongs; or none of these, with the keys that can be here.",
 		Wrong: `flowgen: 1
 name: greet
@@ -57,7 +57,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  MissingKey,
-		Title: "a key or a value that is missing",
+		Title: "a missing key or value",
 		Cause: "A mapping lacks a key that it cannot do without, or the key has no value. Write it; leave out keys that say nothing.",
 		Wrong: `flowgen: 1
 name: again
@@ -76,7 +76,7 @@ nodes:
 	},
 	{
 		Code:  WrongShape,
-		Title: "a mapping, list or text where another is asked for",
+		Title: "a mapping, list or text where another is expected",
 		Cause: "YAML has mappings, lists and text, and the language says which of them stands where. Often it is a dash too many, or a colon that is missing.",
 		Wrong: `flowgen: 1
 name: greet
@@ -92,7 +92,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  UnknownWord,
-		Title: "a word that is not one of those allowed",
+		Title: "an unknown word",
 		Cause: "Some keys take one of a few words, such as `fail` or `skip` for `on_error`. The help names them.",
 		Wrong: `flowgen: 1
 name: greet
@@ -143,7 +143,7 @@ output: {text: $say_hello.text}
 	},
 	{
 		Code:  DuplicateName,
-		Title: "a name that is declared twice",
+		Title: "a duplicate name",
 		Cause: "Two things of the same sort have the same name: nodes of a workflow (those inside `do:` included), tools with the same name and version, values of an enum, or declarations of included files. Rename one of them.",
 		Wrong: `flowgen: 1
 name: again
@@ -222,7 +222,7 @@ output: {n: $hello.n}
 	},
 	{
 		Code:  UnknownType,
-		Title: "a type that is not defined",
+		Title: "an undefined type",
 		Cause: "The name is neither built in nor declared under `types:`, here or in an included file.",
 		Wrong: `flowgen: 1
 name: greet
@@ -242,7 +242,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  RecursiveType,
-		Title: "a type that contains itself",
+		Title: "a recursive type",
 		Cause: "Values of a workflow have a depth that is known, so a type cannot contain itself, not even in a list or an optional. Use `any` for the part whose depth is not known.",
 		Wrong: `flowgen: 1
 name: trees
@@ -278,7 +278,7 @@ output: {loud: $hello.loud}
 	},
 	{
 		Code:  NotConstant,
-		Title: "an expression where a constant is asked for",
+		Title: "an expression where a constant is expected",
 		Cause: "Defaults, names, files and settings are read when the workflow is compiled, so they cannot depend on a run; and nothing is inserted into a script for the shell. A text that starts with a dollar is written with two: `$$5`.",
 		Wrong: `flowgen: 1
 name: greet
@@ -296,7 +296,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  NotText,
-		Title: "an expression where text is asked for",
+		Title: "an expression where text is expected",
 		Cause: "Arguments of commands, their input and variables, headers and prompts are text. A value is inserted with braces: `\"{{ n }}\"`.",
 		Wrong: `flowgen: 1
 name: history
@@ -315,7 +315,7 @@ nodes:
 	},
 	{
 		Code:  NotExpression,
-		Title: "text where an expression is asked for",
+		Title: "text where an expression is expected",
 		Cause: "A map goes through the value of an expression, or through a list that is written out. An expression starts with a dollar. Elsewhere text is text; that of a path without quotes that has a value, such as `input.name`, is a warning: write `$input.name`, or quote the text.",
 		Wrong: `flowgen: 1
 name: greet
@@ -333,7 +333,7 @@ output: {hello: $hello}
 	},
 	{
 		Code:  BadVersion,
-		Title: "a version of the language that this compiler does not read",
+		Title: "an unsupported version of the language",
 		Cause: "The first key of a file says for which version of the language it is written. This compiler reads version 1.",
 		Wrong: `flowgen: 2
 name: greet
@@ -368,7 +368,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  OldSpelling,
-		Title: "a spelling of an earlier version",
+		Title: "syntax of an earlier version",
 		Cause: "A key or a word of the language has another name now. The help says which. `flowgen fmt --migrate` rewrites all files of a project.",
 		Wrong: `flowgen: 1
 name: disk

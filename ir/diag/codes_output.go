@@ -26,7 +26,7 @@ var outputCodes = []Entry{
 	},
 	{
 		Code:  Stale,
-		Title: "the generated code is not what the workflow says today",
+		Title: "stale generated code",
 		Cause: "`flowgen generate --check` compared the file on disk with what it would write now. The workflow, a file it includes, " +
 			"a Go tool's signature or flowgen itself changed since, or somebody edited the generated file. Run `flowgen generate` again " +
 			"and commit the result. No workflow file can show this.",

@@ -17,7 +17,7 @@ const (
 var policyCodes = []Entry{
 	{
 		Code:  EffectsUnset,
-		Title: "a tool that does not say what it does to the world",
+		Title: "a tool without declared effects",
 		Cause: "`effects` is `none` (computes), `reads`, `writes` (changes something that can be repeated or undone) or `external` (acts on the outside for good). It decides about order, retries, replay and policies. Where it is missing the worst, external, is assumed. Write it.",
 		Wrong: `flowgen: 1
 name: dates
@@ -38,7 +38,7 @@ output: {date: $date}
 	},
 	{
 		Code:  EffectsDenied,
-		Title: "a tool whose effects the policy does not allow",
+		Title: "a tool whose effects the policy forbids",
 		Cause: "`policy.effects` lists what the nodes of this workflow may do, and this tool does something else. Allow it there, or use another tool. A model call has the effect `asks`, which is allowed unless the policy says `asks: deny`.",
 		Wrong: `flowgen: 1
 name: dates
@@ -59,7 +59,7 @@ nodes:
 	},
 	{
 		Code:  RetriedWrite,
-		Title: "a retry of something that changes the world",
+		Title: "a retry of a call with side effects",
 		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would do it again. Retry only what is safe to repeat, or leave it to a person to resume the run. Where the other side knows a call again by a key that is sent with it, say so with `idempotency_key: call_id` on the tool: every attempt has the same key. The retry under `defaults` is for calls that only compute or read.",
 		Wrong: `flowgen: 1
 name: mail
@@ -103,7 +103,7 @@ output: {found: $found}
 	},
 	{
 		Code:  ReplayRuns,
-		Title: "a replay that would change the world",
+		Title: "a replay with side effects",
 		Cause: "`replay: recorded-result` answers a call of a replay from its record and, where there is none, makes the call. That is meant for tools that compute or read. For one that changes the world leave `replay` out, which stubs it (must-stub), or write `fail-loud`.",
 		Wrong: `flowgen: 1
 name: mail
@@ -122,7 +122,7 @@ nodes:
 	},
 	{
 		Code:  SecretFlow,
-		Title: "a secret where a value is asked for",
+		Title: "a secret where a value is expected",
 		Cause: "A secret is no value: it cannot stand in an expression or a text, so that it never reaches a prompt, state, an output, a journal or a log. It reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with tool.Auth.",
 		Wrong: `flowgen: 1
 name: fetch
@@ -168,7 +168,7 @@ output: {items: $items}
 	},
 	{
 		Code:  DoubtUnfit,
-		Title: "an answer to doubt that does not fit the tool",
+		Title: "an on_in_doubt that does not match the tool",
 		Cause: "When a program dies in the middle of a call that changes something, nobody knows whether it happened. `on_in_doubt` says what the resumed run does then. Calls with effects `none` and `reads` are made again without a question, so that it has no meaning for them. `retry_with_key` makes the call again and needs a tool with an `idempotency_key`, by which the other side knows the call again. `assume_done` goes on as if it had happened: where the tool gives something, the result that is to stand for it must be written.",
 		Wrong: `flowgen: 1
 name: orders

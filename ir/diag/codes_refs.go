@@ -11,7 +11,7 @@ const (
 var refCodes = []Entry{
 	{
 		Code:  UnknownName,
-		Title: "a name that is not defined here",
+		Title: "an undefined name",
 		Cause: "An expression or a template names a node, root or variable that does not exist where it stands. Every name must be declared: correct the spelling, or declare it.",
 		Wrong: `flowgen: 1
 name: greet
@@ -30,7 +30,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  UnknownField,
-		Title: "a field that a value does not have",
+		Title: "an unknown field",
 		Cause: "The value before the dot is known, and it has no field of that name. Fields are those of the declared type, of the tool's result or of the let node; lists, strings and numbers have none.",
 		Wrong: `flowgen: 1
 name: sample
@@ -55,7 +55,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  UnknownFunction,
-		Title: "a function that does not exist",
+		Title: "an unknown function",
 		Cause: "The table of functions is in language.md, under Expressions: size, string, default, first, exists, all, map, filter, contains, sort, flatten, sum and others. Anything else is computed in a go node.",
 		Wrong: `flowgen: 1
 name: sample
@@ -78,7 +78,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  Unused,
-		Title: "something that nothing uses",
+		Title: "an unused declaration",
 		Cause: "A tool is never called, an input or state field is never read, or the result of a node without effects is not read. Either it is left over, or the place that should use it names something else. Remove it, or use it.",
 		Wrong: `flowgen: 1
 name: greet

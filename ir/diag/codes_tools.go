@@ -30,7 +30,7 @@ output: {text: $up}
 var toolCodes = []Entry{
 	{
 		Code:  GoReference,
-		Title: "a reference to Go that is none",
+		Title: "an invalid Go reference",
 		Cause: "A Go function or type is named by the import path of its package, a dot and its name: example.com/app/tools.Search. A path that starts with ./ or ../ is a folder relative to the file that names it: ./tools.Search, or ./.Search for the folder itself.",
 		Wrong: goTool("{go: strings, effects: none}"),
 		Right: goTool("{go: strings.ToUpper, effects: none}"),
@@ -56,7 +56,7 @@ var toolCodes = []Entry{
 	},
 	{
 		Code:  GoShape,
-		Title: "a Go function whose signature does not fit",
+		Title: "a Go function with an unsupported signature",
 		Cause: "A function can be bound when it is func(ctx context.Context, in In) (Out, error), where the context, the input, the result and the error may each be left out. In is a struct, or a pointer to one, whose fields are the input; or there are any number of named parameters, which become fields of those names. Methods, generic and variadic functions, unnamed parameters and further results are not accepted: write a small function around them.",
 		Wrong: `flowgen: 1
 name: paths

@@ -33,7 +33,7 @@ output: {x: {type: int, value: $pick.x}}
 	},
 	{
 		Code:  OptionalUse,
-		Title: "a value used without knowing that it is there",
+		Title: "an optional value used without a check",
 		Cause: "The value may be absent: it is optional, or it is the result of a node that may not have run. Test it first (`x != null && ...`, `x == null ? ... : ...`, or a `when` on the way), read fields through `?.`, or say what stands for it: `default(x, value)`, `first(a, b)`. The message says why it may be absent, and the help what to do about that.",
 		Wrong: `flowgen: 1
 name: sample
@@ -102,7 +102,7 @@ output: {x: $pick.x}
 	},
 	{
 		Code:  UntypedValue,
-		Title: "a value whose type cannot be told",
+		Title: "a value whose type cannot be inferred",
 		Cause: "An empty list or `null` says nothing about its type. It can stand where a type is asked for, as in the input of a tool, and not where the type is taken from the value, as in a `let` node. Give the field a type where one can be written, or use a value that has one.",
 		Wrong: `flowgen: 1
 name: sample
@@ -119,7 +119,7 @@ output: {n: $size(pick.tags)}
 	},
 	{
 		Code:  MissingField,
-		Title: "a required value that is not given",
+		Title: "a missing required value",
 		Cause: "What is called, or the type that is built, has a field without a default, and nothing is given for it. Add it; where it is not always needed, declare a default or make it `opt<...>`.",
 		Wrong: `flowgen: 1
 name: sample

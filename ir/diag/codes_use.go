@@ -17,7 +17,7 @@ const (
 var useCodes = []Entry{
 	{
 		Code:  UnknownTool,
-		Title: "a tool that is not declared",
+		Title: "an undeclared tool",
 		Cause: "A node calls a tool, or a version of it, that stands neither under `tools:` nor in an included file. Correct the spelling, or declare it.",
 		Wrong: `flowgen: 1
 name: dates
@@ -38,7 +38,7 @@ output: {date: $date}
 	},
 	{
 		Code:  AmbiguousTool,
-		Title: "a tool with several versions, and none is named",
+		Title: "a tool with an ambiguous version",
 		Cause: "Two versions of the tool are declared, and they may differ in what they take, return and do. Write the one that is meant: `clock.today@2`.",
 		Wrong: `flowgen: 1
 name: dates
@@ -62,7 +62,7 @@ output: {before: $before, date: $date}
 	},
 	{
 		Code:  Unavailable,
-		Title: "a sandbox tier that this version does not have",
+		Title: "an unsupported sandbox tier",
 		Cause: "Tools are isolated by `process`, as far as Linux can do that for a process, or run with the rights of the program, which is `native`.",
 		Wrong: `flowgen: 1
 name: dates
@@ -83,7 +83,7 @@ output: {date: $date}
 	},
 	{
 		Code:  Deprecated,
-		Title: "a tool that should no longer be used",
+		Title: "a deprecated tool",
 		Cause: "The tool's declaration says `state: deprecated`: it works, and will go. Use the tool or the version that takes its place.",
 		Wrong: `flowgen: 1
 name: dates
@@ -104,7 +104,7 @@ output: {date: $date}
 	},
 	{
 		Code:  Blocked,
-		Title: "a tool that must not be used",
+		Title: "a blocked tool",
 		Cause: "The tool's declaration says `state: blocked`: its author does not allow calls. Use another tool.",
 		Wrong: `flowgen: 1
 name: dates
@@ -125,7 +125,7 @@ output: {date: $date}
 	},
 	{
 		Code:  NotApplied,
-		Title: "a bound that bounds nothing",
+		Title: "a bound without effect",
 		Cause: "`max_total_tokens` bounds what models take, and `max_iterations` how often agents ask theirs; no node of this workflow does. It is a warning, so that nobody counts on what is not there. Leave the key out.",
 		Wrong: `flowgen: 1
 name: dates
@@ -221,7 +221,7 @@ output: {answer: $answer.response}
 	},
 	{
 		Code:  TierMissing,
-		Title: "a sandbox tier that this machine does not have",
+		Title: "a sandbox tier that this machine lacks",
 		Cause: "`check --sandbox` tries the tiers that tools run in. `process` needs Linux with Landlock, `gvisor` the program `runsc` on PATH or in FLOWGEN_RUNSC; the message says what is missing and how to get it. A program without it refuses to run before the first call. No workflow file can show this mistake: it is the machine's.",
 	},
 }

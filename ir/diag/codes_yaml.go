@@ -61,7 +61,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  YAMLDuplicate,
-		Title: "a key that stands twice in a mapping",
+		Title: "a duplicate key in a mapping",
 		Cause: "Of two equal keys one would be lost without a word. Remove one, or give it another name.",
 		Wrong: `flowgen: 1
 name: greet
@@ -115,7 +115,7 @@ output: {date: $date}
 	},
 	{
 		Code:  YAMLTag,
-		Title: "a tag that means nothing here",
+		Title: "an unsupported tag",
 		Cause: "Tags such as `!foo` ask the reader of the YAML for something special. Workflows have none beyond those of YAML's core schema. Remove it, or quote text that starts with an exclamation mark.",
 		Wrong: `flowgen: 1
 name: greet
@@ -131,7 +131,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  YAMLAnchor,
-		Title: "an alias that stands for nothing, or for itself",
+		Title: "an undefined or recursive alias",
 		Cause: "`*name` repeats what `&name` marks earlier in the file. The mark is missing, or the alias stands inside it. Quote text that starts with an asterisk.",
 		Wrong: `flowgen: 1
 name: greet
@@ -175,7 +175,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  YAMLCharacter,
-		Title: "bytes that are not UTF-8, or characters that cannot be seen",
+		Title: "invalid UTF-8 or invisible characters",
 		Cause: "Control characters, unusual line separators and marks that change the direction of text make a file look other than it is. Write them as escapes in double quotes: `\"\\u2028\"`.",
 		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\u2028\"}}\n",
 		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\\u2028\"}}\noutput: {text: $hello.text}\n",
