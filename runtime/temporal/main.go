@@ -176,7 +176,8 @@ func (m *commands) start(c *cli.Call) int {
 		return code
 	}
 	return m.connected(c, func(ctx context.Context, cl client.Client) int {
-		o := client.StartWorkflowOptions{ID: id, TaskQueue: queue, WorkflowExecutionErrorWhenAlreadyStarted: true}
+		o := client.StartWorkflowOptions{ID: id, TaskQueue: queue, WorkflowExecutionErrorWhenAlreadyStarted: true,
+			WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE}
 		if id == "" {
 			o.ID = m.info.Name + "-" + newID()
 		}
