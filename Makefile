@@ -166,6 +166,12 @@ VERSION :=
 release: ## Make the commit of VERSION (v0.5.0) with a tag for each module; without VERSION only check that it would build
 	go run ./internal/release $(if $(VERSION),-tag $(VERSION),-check)
 
+.PHONY: vsix
+vsix: ## Build the VS Code extension with the program inside, for this machine (editors/vscode/flowgen.vsix)
+	go build -trimpath -ldflags='-s -w' -o editors/vscode/bin/ ./cmd/flowgen
+	cp LICENSE editors/vscode/
+	cd editors/vscode && npm ci --no-audit --no-fund --ignore-scripts && npm run -s build && npx vsce package --no-dependencies --target "$$(node -p 'process.platform + "-" + process.arch')" --out flowgen.vsix
+
 .PHONY: bench
 bench: ## Measure beside hand-written Go and write docs/benchmarks.md; takes some minutes (BENCHFLAGS)
 	go run ./bench/cmd $(BENCHFLAGS)
