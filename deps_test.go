@@ -84,6 +84,12 @@ var table = []row{
 		other: []string{"github.com/sourcegraph/jsonrpc2", "github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 
+	{
+		// the language server reads what the tables of the native language say of keys
+		pkg: "cmd/flowgen/internal/lsp", own: []string{"cmd/flowgen/internal/index", "internal/files", "internal/lazyregexp", "ir", "ir/...", "parser", "parser/native"},
+		other: []string{"github.com/sourcegraph/jsonrpc2"},
+	},
+
 	{pkg: "runtime/value"}, // the leaf that all packages may import
 	{pkg: "runtime/cel", own: []string{"runtime/value"}},
 	{pkg: "runtime/redact", own: []string{"runtime/value"}},
