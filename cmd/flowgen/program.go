@@ -24,7 +24,7 @@ func (a *app) buildCommand() *cobra.Command {
 	var out string
 	var trace bool
 	var engine string
-	var stores []string
+	var stores, verbs []string
 	cmd := &cobra.Command{
 		Use:   "build FILE",
 		Short: "Build a workflow into an executable",
@@ -45,6 +45,12 @@ func (a *app) buildCommand() *cobra.Command {
 			if src.Stores, err = storeLeaves(stores); err != nil {
 				return err
 			}
+			for _, v := range verbs {
+				if v != "serve" {
+					return usage("there is no verb %q to link; there is serve", v)
+				}
+				src.Stores = append(src.Stores, cli.ServeLeaf)
+			}
 			cache, err := a.cache()
 			if err != nil {
 				return err
@@ -56,6 +62,7 @@ func (a *app) buildCommand() *cobra.Command {
 	traceFlag(cmd, &trace)
 	cmd.Flags().StringVar(&engine, "engine", "", "engine that the program is a worker of, too: temporal")
 	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores to link for --cache, --blobs and --runs besides folders: postgres, redis, s3, sqlite")
+	cmd.Flags().StringSliceVar(&verbs, "verbs", nil, "verbs to link besides the usual ones: serve")
 	return cmd
 }
 
@@ -163,16 +170,20 @@ func (a *app) runVerbs() []*cobra.Command {
 		{"respond FILE RUN [KEY] ANSWER", "Answer the open question of a run, and continue the run"},
 		{"rerun FILE RUN", "Start a new run with the results of another and with changes"},
 		{"replay FILE RUN", "Replay a run from its journal without calling any tool"},
+		{"serve FILE", "Answer HTTP requests with a workflow"},
 		{"prune FILE", "Delete ended runs of a workflow, except the latest"},
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")
 		var trace bool
+		runs := "RUN is the name of a run, a prefix of it, or latest.\n"
+		if verb == "serve" {
+			runs = "It listens at 127.0.0.1:8080 unless --addr says otherwise.\n"
+		}
 		cmd := &cobra.Command{
 			Use:   v.use,
 			Short: v.short,
-			Long: v.short + ". RUN is the name of a run, a prefix of it, or latest.\n" +
-				"Arguments after FILE go to the workflow's program; " + verb + " FILE --help describes it.",
-			Args: cobra.MinimumNArgs(1),
+			Long:  v.short + ". " + runs + "Arguments after FILE go to the workflow's program; " + verb + " FILE --help describes it.",
+			Args:  cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				a.standIns = verb == "respond" && slices.Contains(args[1:], "--later")
 				return a.start(cmd.Context(), verb, mainOf(trace), args[0], args[1:])
@@ -194,6 +205,9 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 		return err
 	}
 	stores := cli.StoreLeaves(args, os.Getenv)
+	if verb == "serve" {
+		stores = append(stores, cli.ServeLeaf)
+	}
 	exe, ok := cache.FindMain(file, leaf, stores...)
 	if !ok {
 		src, _, err := a.source(file)

@@ -1,6 +1,6 @@
 // Package cli is the main of compiled workflows: it reads the inputs, shows the
 // progress, records the run, prints the result and answers `resume`, `respond`,
-// `rerun`, `replay`, `graph`, `plan`, `manifest`, `completion` and `version`.
+// `rerun`, `replay`, `serve`, `graph`, `plan`, `manifest`, `completion` and `version`.
 //
 // A program's main.go is one call:
 //
@@ -23,6 +23,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/serving"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -30,7 +31,7 @@ import (
 func Main[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
-	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start)}))
+	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start), served: serving.Of(info, start)}))
 }
 
 // workflow is a compiled workflow without its types.
@@ -41,7 +42,8 @@ type workflow struct {
 	// has reached, of workflows that say so.
 	run func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, at stage, err error)
 
-	more []Verb // before those of this package
+	more   []Verb            // before those of this package
+	served *serving.Workflow // for the verb serve
 }
 
 // stage is where a run was when it ended.
@@ -140,7 +142,7 @@ func ticker(every time.Duration) func() (<-chan time.Time, func()) {
 	}
 }
 
-var verbs = []string{"run", "resume", "respond", "rerun", "replay", "inspect", "prune", "graph", "plan", "manifest", "version", "completion", "help"}
+var verbs = []string{"run", "resume", "respond", "rerun", "replay", "serve", "inspect", "prune", "graph", "plan", "manifest", "version", "completion", "help"}
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
@@ -169,6 +171,8 @@ func run(s *system, w *workflow) int {
 		return rerunCommand(s, w, args)
 	case "replay":
 		return replayCommand(s, w, args)
+	case "serve":
+		return serveCommand(s, w, args)
 	case "prune":
 		return pruneCommand(s, w, args)
 	case "graph":

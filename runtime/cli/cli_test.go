@@ -419,6 +419,7 @@ Usage:
   respond RUN [KEY] ANSWER       answer the open question of a run, and continue the run
   rerun RUN                      start a new run with the results of another and with changes
   replay RUN                     replay a run from its journal without calling any tool
+  serve [--addr HOST:PORT]       answer HTTP requests with the workflow; serve --help
   prune [--keep N]               delete ended runs, except the latest 20
   graph [--format mermaid|dot]   print the workflow's graph; with --run RUN in the colours of a run
   plan [--format text|json]      print the order of the steps, their bounds and the worst case

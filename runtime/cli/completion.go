@@ -158,7 +158,7 @@ func (c *completer) read(words []string) (flag string) {
 }
 
 // switches are the flags without a value.
-var switches = []string{"again", "all", "edited", "failed", "help", "json-events", "later", "logs", "missing", "no-journal", "no-overlap",
+var switches = []string{"again", "all", "edited", "failed", "help", "json-events", "later", "logs", "missing", "no-journal", "no-overlap", "public",
 	"quiet", "slow", "unattended", "version", "h", ""}
 
 // verbFlags are the flags of a verb.
@@ -174,6 +174,8 @@ func verbFlags(verb string) []string {
 		return slices.Concat(rerunFlagNames, sharedFlagNames)
 	case "replay":
 		return slices.Concat([]string{"missing"}, sharedFlagNames)
+	case "serve":
+		return serveFlagNames
 	case "prune":
 		return slices.Concat([]string{"keep"}, sharedFlagNames)
 	case "inspect":
@@ -199,6 +201,10 @@ func (c *completer) values(flag string) []string {
 		return []string{"text", "json"}
 	case "sync":
 		return []string{"off", "buffered", "effect"}
+	case "expose":
+		return []string{"calls"}
+	case "on-restart":
+		return []string{"resume", "leave"}
 	case "proxy":
 		return []string{"environment"}
 	case "run":

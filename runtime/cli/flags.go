@@ -72,9 +72,7 @@ func (f *runFlags) shared(set *flag.FlagSet) {
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	set.BoolVar(&f.logs, "logs", false, "")
 	set.StringVar(&f.raw, "raw", "", "")
-	set.StringVar(&f.blobs, "blobs", "", "")
-	set.StringVar(&f.cache, "cache", "", "")
-	set.StringVar(&f.usage, "usage", "", "")
+	f.stored(set)
 	set.StringVar(&f.answers, "answers", "", "")
 	set.BoolVar(&f.unattended, "unattended", false, "")
 	set.Func("timeout", "", func(s string) (err error) {
@@ -83,6 +81,13 @@ func (f *runFlags) shared(set *flag.FlagSet) {
 		}
 		return nil
 	})
+}
+
+// stored are the flags that say what a workflow finds around it.
+func (f *runFlags) stored(set *flag.FlagSet) {
+	set.StringVar(&f.blobs, "blobs", "", "")
+	set.StringVar(&f.cache, "cache", "", "")
+	set.StringVar(&f.usage, "usage", "", "")
 	set.Func("root", "", setRoot)
 	set.Func("proxy", "", f.setProxy)
 }
@@ -229,6 +234,7 @@ func help(info *flow.Info) string {
 		{"respond RUN [KEY] ANSWER", "answer the open question of a run, and continue the run"},
 		{"rerun RUN", "start a new run with the results of another and with changes"},
 		{"replay RUN", "replay a run from its journal without calling any tool"},
+		{"serve [--addr HOST:PORT]", "answer HTTP requests with the workflow; serve --help"},
 		{"prune [--keep N]", "delete ended runs, except the latest 20"},
 		{"graph [--format mermaid|dot]", "print the workflow's graph; with --run RUN in the colours of a run"},
 		{"plan [--format text|json]", "print the order of the steps, their bounds and the worst case"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/serving"
 )
 
 // A Verb is what another package adds to a program: it answers a verb in place of this package.
@@ -22,7 +23,7 @@ type Verb struct {
 func MainWith[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error), more ...Verb) {
-	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start), more: more}))
+	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start), more: more, served: serving.Of(info, start)}))
 }
 
 // A Call is one call of a Verb.

@@ -327,3 +327,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.o.Runs.Watch(nil)
 	return err
 }
+
+// Drain has Admin say that the server is not ready, so that nobody sends requests any more. Those that come are answered until
+// Shutdown.
+func (s *Server) Drain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leaving = true
+}

@@ -43,7 +43,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, p *Principal) err
 	if err != nil {
 		return err
 	}
-	input, err := workflow.canon(body)
+	input, err := workflow.Canon(body)
 	if err != nil {
 		return misfit(err)
 	}

@@ -181,7 +181,7 @@ func (s *Server) Admin() http.Handler {
 	mux.Handle("GET /startupz", probe(started))
 	mux.Handle("GET /readyz", probe(func() string {
 		s.mu.Lock()
-		draining, full := s.draining, len(s.active) >= s.o.MaxRuns+s.o.MaxQueue
+		draining, full := s.draining || s.leaving, len(s.active) >= s.o.MaxRuns+s.o.MaxQueue
 		s.mu.Unlock()
 		switch {
 		case draining:

@@ -76,7 +76,7 @@ type Server struct {
 	o         Options
 	mux       *http.ServeMux
 	workflows map[string]*Workflow
-	names     []string // of workflows, sorted
+	names     []string // of workflows
 	document  []byte   // OpenAPI
 
 	ctx   context.Context // of all runs
@@ -90,6 +90,7 @@ type Server struct {
 	waiting  map[string]string      // runs that wait for people, with their workflows
 	timers   map[string]*time.Timer // at which their questions are over
 	stopped  map[string]string      // runs that do not go on, and why
+	leaving  bool                   // Drain was called
 	draining bool
 
 	found   chan struct{} // closed when the runs of the last process are known
@@ -156,6 +157,9 @@ func (s *Server) routes() {
 	}
 	s.mux.HandleFunc("/", s.asked(s.unknown))
 }
+
+// Names are the names of the workflows, as in the arguments of Handler.
+func (s *Server) Names() []string { return s.names }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }

@@ -5,62 +5,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"reflect"
 	"runtime/debug"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/serving"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Workflow is a compiled workflow for Handler.
 type Workflow struct {
-	info    *flow.Info
-	in, out reflect.Type
-	build   func(o ...runtime.Option) (func(context.Context, []byte) error, error)
-
-	// canon returns the input as a run records it, with defaults, or what is wrong with it.
-	canon func(input []byte) ([]byte, error)
-	run   func(ctx context.Context, input []byte) error // what came of it is in the journal
+	*serving.Workflow
+	run func(ctx context.Context, input []byte) error
 }
 
 // Of names a compiled workflow by the Info and the New of its package. The options are for this workflow alone.
 func Of[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error), o ...runtime.Option) *Workflow {
-	return &Workflow{
-		info: info, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
-		build: func(with ...runtime.Option) (func(context.Context, []byte) error, error) {
-			w, err := start(append(with, o...)...)
-			if err != nil {
-				return nil, err
-			}
-			return func(ctx context.Context, input []byte) error {
-				var in In
-				if err := value.Decode(input, &in); err != nil {
-					return err
-				}
-				_, err := w.Run(ctx, in)
-				return err
-			}, nil
-		},
-		canon: func(input []byte) ([]byte, error) {
-			var in In
-			if err := value.Decode(input, &in); err != nil {
-				return nil, err
-			}
-			return value.AppendCanonical(nil, in)
-		},
-	}
+	return &Workflow{Workflow: serving.Of(info, start, o...)}
 }
 
 // Name is the name of the workflow, by which requests find it.
-func (w *Workflow) Name() string { return w.info.Name }
+func (w *Workflow) Name() string { return w.Info.Name }
 
 // start makes the workflow once, for all runs.
 func (w *Workflow) start(o ...runtime.Option) (*Workflow, error) {
 	started := *w
-	run, err := w.build(o...)
+	run, err := w.New(o...)
 	if err != nil {
 		return nil, err
 	}
@@ -97,20 +69,20 @@ type described struct {
 }
 
 func (w *Workflow) describe() *described {
-	d := &described{Name: w.Name(), Description: w.info.Description, Effects: []string{}, People: []string{}}
+	d := &described{Name: w.Name(), Description: w.Info.Description, Effects: []string{}, People: []string{}}
 	d.Input, d.Output = w.InputSchema(), w.OutputSchema()
 	var hashes struct{ Graph string }
-	if json.Unmarshal([]byte(w.info.Facts.Hashes()), &hashes) == nil {
+	if json.Unmarshal([]byte(w.Info.Facts.Hashes()), &hashes) == nil {
 		d.Hash = hashes.Graph
 	}
-	if text := w.info.Facts.Manifest(); text != "" {
+	if text := w.Info.Facts.Manifest(); text != "" {
 		d.Manifest = json.RawMessage(text)
 		var m struct{ Effects, People []string }
 		if json.Unmarshal(d.Manifest, &m) == nil {
 			d.Effects, d.People = append(d.Effects, m.Effects...), append(d.People, m.People...)
 		}
 	}
-	if text := w.info.Facts.Plan(); text != "" {
+	if text := w.Info.Facts.Plan(); text != "" {
 		d.Plan = json.RawMessage(text)
 	}
 	return d
@@ -120,7 +92,7 @@ func (s *Server) listWorkflows(w http.ResponseWriter, _ *http.Request, p *Princi
 	list := []map[string]string{}
 	for _, name := range s.names {
 		if p.sees(name) {
-			list = append(list, map[string]string{"name": name, "description": s.workflows[name].info.Description, "url": "/v1/workflows/" + name})
+			list = append(list, map[string]string{"name": name, "description": s.workflows[name].Info.Description, "url": "/v1/workflows/" + name})
 		}
 	}
 	return reply(w, http.StatusOK, map[string]any{"workflows": list})

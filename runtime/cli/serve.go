@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/serving"
+)
+
+// ServeLeaf is the leaf of the runtime that programs with the verb serve link.
+const ServeLeaf = "serve/command"
+
+var serveFlagNames = []string{"addr", "admin", "tokens", "public", "expose", "on-restart", "max-runs", "max-queue", "max-tenant", "max-body", "max-wait", "drain", "drain-delay",
+	"runs", "sync", "blobs", "cache", "usage", "root", "proxy", "help"}
+
+const serveHelp = `Usage: serve [flags]
+
+Answers HTTP requests below /v1 with the workflow, until it is told to stop. docs/guides/serve.md describes the requests.
+
+  --addr HOST:PORT      where requests are answered; 127.0.0.1:8080 is the default. Other machines reach the server only
+                        with --tokens, or with --public
+  --admin HOST:PORT     where probes and metrics are answered; 127.0.0.1:9090 is the default, off is none
+  --tokens FILE         who may make requests: a line for each bearer token
+  --public              let everybody make requests who reaches the server
+  --expose calls        show inputs and outputs of calls
+  --on-restart MODE     resume or leave: what happens to runs that the last process has left
+  --max-runs N          runs that go on at the same time; 64
+  --max-queue N         runs that wait for their turn; 256
+  --max-tenant N        of both, of one tenant; as all together
+  --max-body BYTES      of a request; 1048576
+  --max-wait TIME       for the end of a run, of one request; 60s
+  --drain TIME          for runs to end, when the server is told to stop; 20s. The others go on with the next start
+  --drain-delay TIME    before that, with new requests answered and /readyz failing; 0s
+
+and --runs, --sync, --blobs, --cache, --usage, --root and --proxy of run.
+`
+
+// serveCommand answers requests with the workflow.
+func serveCommand(s *system, w *workflow, args []string) int {
+	f := &runFlags{}
+	c := &serving.Command{Workflow: w.served, Addr: "127.0.0.1:8080", Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr}
+	rest, err := parseServeFlags(f, c, args)
+	switch {
+	case isHelp(err):
+		return s.print(serveHelp)
+	case err != nil:
+		s.complain(flagMistake(serveFlagNames, err))
+		return ExitUsage
+	case len(rest) > 0:
+		s.complain(mistake{"unexpected argument " + rest[0], "inputs come with requests: see serve --help"})
+		return ExitUsage
+	case serving.Serve == nil:
+		s.complain(mistake{"this program was built without the verb serve", "build it with flowgen build --verbs serve, or use flowgen serve FILE"})
+		return ExitUsage
+	}
+	folder, _, wrong := f.keep.folder(s, w.info)
+	if wrong == nil && folder == nil {
+		wrong = &mistake{"runs are recorded before they are answered", "leave FLOWGEN_RUNS=off out, and name a folder with --runs"}
+	}
+	if wrong != nil {
+		s.complain(*wrong)
+		return ExitUsage
+	}
+	if _, wrong := ready(s, folder, true); wrong != nil {
+		s.complain(*wrong)
+		return ExitFault
+	}
+	x := newExecution(s, w, f)
+	options, release, wrong := x.options()
+	if wrong != nil {
+		s.complain(*wrong)
+		return ExitFault
+	}
+	defer release()
+	c.Runs, c.With = folder, options
+	ctx, _, end := s.cancelOnSignal(context.Background())
+	defer end()
+	if err := serving.Serve(ctx, c); err != nil {
+		s.complain(mistake{err.Error(), ""})
+		return ExitFault
+	}
+	return ExitOK
+}
+
+func parseServeFlags(f *runFlags, c *serving.Command, args []string) (rest []string, err error) {
+	set := newFlagSet()
+	f.stored(set)
+	f.keep.flags(set)
+	set.StringVar(&f.keep.sync, "sync", "", "")
+	set.StringVar(&c.Addr, "addr", c.Addr, "")
+	set.StringVar(&c.Admin, "admin", c.Admin, "")
+	set.StringVar(&c.Tokens, "tokens", "", "")
+	set.BoolVar(&c.Public, "public", false, "")
+	set.Func("expose", "", func(v string) error {
+		if c.ExposeCalls = v == "calls"; !c.ExposeCalls {
+			return errors.New("write --expose calls")
+		}
+		return nil
+	})
+	set.Func("on-restart", "", func(v string) error {
+		if c.Leave = v == "leave"; !c.Leave && v != "resume" {
+			return errors.New("write --on-restart resume or --on-restart leave")
+		}
+		return nil
+	})
+	number := func(name string, to *int) {
+		set.Func(name, "", func(v string) (err error) {
+			if *to, err = strconv.Atoi(v); err != nil || *to < 1 {
+				return errors.New("expected a number, at least 1")
+			}
+			return nil
+		})
+	}
+	body := 0
+	number("max-runs", &c.MaxRuns)
+	number("max-queue", &c.MaxQueue)
+	number("max-tenant", &c.MaxTenant)
+	number("max-body", &body)
+	for name, to := range map[string]*time.Duration{"max-wait": &c.MaxWait, "drain": &c.Drain, "drain-delay": &c.DrainDelay} {
+		set.Func(name, "", func(v string) (err error) {
+			if *to, err = time.ParseDuration(v); err != nil || *to < 0 {
+				return errors.New("expected a duration such as 20s or 1m")
+			}
+			return nil
+		})
+	}
+	rest, err = parseFlags(set, args)
+	c.MaxBody = int64(body)
+	return rest, err
+}

@@ -1,0 +1,142 @@
+// Package command is the verb serve of programs: `flowgen build --verbs serve` and `flowgen serve` link it.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/serve"
+	"github.com/flowgen-dev/flowgen/runtime/serving"
+)
+
+func init() { serving.Serve = run }
+
+// run serves until ctx is done.
+func run(ctx context.Context, c *serving.Command) error {
+	log := slog.New(slog.NewJSONHandler(c.Log, nil))
+	o := serve.Options{Runs: c.Runs, Log: log, With: c.With, Leave: c.Leave, ExposeCalls: c.ExposeCalls,
+		MaxBody: c.MaxBody, MaxRuns: c.MaxRuns, MaxQueue: c.MaxQueue, MaxTenant: c.MaxTenant, MaxWait: c.MaxWait, MaxReader: 8}
+	l, local, err := listen(c.Addr)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if c.Tokens != "" {
+		file, err := os.Open(c.Tokens)
+		if err != nil {
+			return fmt.Errorf("the tokens cannot be read: %w", err)
+		}
+		o.Auth, err = serve.Tokens(file)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	if o.Auth == nil {
+		o.MaxReader = 0 // they are all the same
+	}
+	if o.Auth == nil && !local && !c.Public {
+		return fmt.Errorf("other machines reach %s, where everybody could make requests: say with --tokens who may, or --public", c.Addr)
+	}
+	s, err := serve.Handler(o, &serve.Workflow{Workflow: c.Workflow})
+	if err != nil {
+		return err
+	}
+	var h http.Handler = s
+	if o.Auth == nil && local {
+		h = own(s)
+	}
+	failed := make(chan error, 2)
+	main := server(h, log)
+	go func() { failed <- main.Serve(l) }()
+	servers := []*http.Server{main}
+	if c.Admin != "off" {
+		a, _, err := listen(c.Admin)
+		if err != nil {
+			return errors.Join(err, stop(s, main))
+		}
+		admin := server(s.Admin(), log)
+		servers = append(servers, admin)
+		go func() { failed <- admin.Serve(a) }()
+		log.Info("listening", "admin", a.Addr().String())
+	}
+	log.Info("listening", "addr", l.Addr().String(), "workflow", s.Names())
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	return errors.Join(err, drain(ctx, s, c, log, servers))
+}
+
+// drain ends the server: it is not ready at once, takes requests for a while, and lets runs end for another.
+func drain(ctx context.Context, s *serve.Server, c *serving.Command, log *slog.Logger, servers []*http.Server) error {
+	log.Info("stopping", "drain", c.Drain.String())
+	s.Drain()
+	if c.DrainDelay > 0 {
+		t := time.NewTimer(c.DrainDelay)
+		<-t.C
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Drain)
+	defer cancel()
+	if err := s.Shutdown(end); err != nil {
+		log.Warn("runs are not over", "error", err, "next", "they go on with the next start")
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // answers are on their way
+	defer cancel()
+	var errs error
+	for _, h := range servers {
+		if err := h.Shutdown(last); err != nil {
+			errs = errors.Join(errs, h.Close())
+		}
+	}
+	return errs
+}
+
+func stop(s *serve.Server, h *http.Server) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = s.Shutdown(ctx) // there is nothing to end
+	return h.Close()
+}
+
+func server(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+}
+
+// listen listens at an address. local says that only this machine reaches it.
+func listen(addr string) (l net.Listener, local bool, err error) {
+	l, err = net.Listen("tcp", addr)
+	if err != nil {
+		return nil, false, fmt.Errorf("cannot listen at %s: %w", addr, err)
+	}
+	at, ok := l.Addr().(*net.TCPAddr)
+	return l, ok && at.IP.IsLoopback(), nil
+}
+
+// own refuses requests that pages of others let a browser of this machine make.
+func own(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		site := r.Header.Get("Sec-Fetch-Site")
+		origin := r.Header.Get("Origin")
+		if !loopback(r.Host) || origin != "" && origin != "http://"+r.Host || site != "" && site != "same-origin" && site != "none" {
+			http.Error(w, "this server is for programs of this machine", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,73 @@
+// Package serving is what programs and package serve know of each other: cli reads the flags of the verb serve, and a program that
+// links the verb has a function for it here.
+package serving
+
+import (
+	"context"
+	"io"
+	"reflect"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
+
+// Workflow is a compiled workflow without its types.
+type Workflow struct {
+	Info    *flow.Info
+	In, Out reflect.Type
+	// New makes the workflow once. What it returns runs it; what comes of a run is in its journal.
+	New func(...runtime.Option) (func(ctx context.Context, input []byte) error, error)
+	// Canon returns an input as a run records it, with defaults, or what is wrong with it.
+	Canon func(input []byte) ([]byte, error)
+}
+
+// Of takes the types from a workflow. The options are for this workflow alone.
+func Of[W interface {
+	Run(context.Context, In) (Out, error)
+}, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error), o ...runtime.Option) *Workflow {
+	return &Workflow{
+		Info: info, In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](),
+		New: func(with ...runtime.Option) (func(context.Context, []byte) error, error) {
+			w, err := start(append(with, o...)...)
+			if err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context, input []byte) error {
+				var in In
+				if err := value.Decode(input, &in); err != nil {
+					return err
+				}
+				_, err := w.Run(ctx, in)
+				return err
+			}, nil
+		},
+		Canon: func(input []byte) ([]byte, error) {
+			var in In
+			if err := value.Decode(input, &in); err != nil {
+				return nil, err
+			}
+			return value.AppendCanonical(nil, in)
+		},
+	}
+}
+
+// Command is the verb serve with its flags. What is zero has a default.
+type Command struct {
+	Workflow *Workflow
+	Runs     *runs.Folder
+	With     []runtime.Option
+	Log      io.Writer // of JSON
+
+	Addr, Admin, Tokens        string
+	Public, Leave, ExposeCalls bool
+	MaxRuns, MaxQueue          int
+	MaxTenant                  int
+	MaxBody                    int64
+	MaxWait, Drain, DrainDelay time.Duration
+}
+
+// Serve is the verb in programs that link it: it answers requests until ctx is done, and ends what has begun. Nil in others.
+var Serve func(ctx context.Context, c *Command) error
