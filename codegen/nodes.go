@@ -3,7 +3,6 @@ package codegen
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/dave/jennifer/jen"
@@ -304,10 +303,12 @@ func (g *generator) info() {
 // secretFields are the names of the secrets, and whether they may be short.
 func (g *generator) secretFields() []jen.Code {
 	var names []string
+	listed := map[string]bool{}
 	for _, p := range g.programs() {
 		for _, s := range p.WF.Secrets {
-			if !slices.Contains(names, s.Name.Name) {
-				names = append(names, s.Name.Name)
+			if name := s.Name.Name; !listed[name] {
+				listed[name] = true
+				names = append(names, name)
 			}
 		}
 	}
