@@ -245,6 +245,7 @@ func (*SlotTool) binding()     {}
 type GoBinding struct {
 	Path, Func string // import path and name
 	Package    string // the package's own name
+	Code       string // hash of the code, or its version; empty for the standard library and the runtime
 	Doc        string
 	Pos        string      // file:line:col, the file relative to the workflow's folder where it can be
 	PosSpan    source.Span // the same with the file's text, for related snippets; may be zero

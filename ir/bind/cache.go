@@ -14,6 +14,7 @@ import (
 type Cache struct {
 	mu     sync.Mutex
 	loaded map[string]*packages.Package // by folder and pattern; nil: there is no such package
+	codes  map[[3]string]string         // hashes of code by folder of the module, package and function
 }
 
 func cacheKey(opts Options, pattern string) string {
@@ -40,4 +41,27 @@ func (c *Cache) put(opts Options, pattern string, pkg *packages.Package) {
 		c.loaded = map[string]*packages.Package{}
 	}
 	c.loaded[cacheKey(opts, pattern)] = pkg
+}
+
+// code is the hash of a function's code.
+func (c *Cache) code(dir, pkg, function string) (string, bool) {
+	if c == nil {
+		return "", false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum, ok := c.codes[[3]string{dir, pkg, function}]
+	return sum, ok
+}
+
+func (c *Cache) keepCode(dir, pkg, function, sum string) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.codes == nil {
+		c.codes = map[[3]string]string{}
+	}
+	c.codes[[3]string{dir, pkg, function}] = sum
 }

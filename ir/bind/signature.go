@@ -50,7 +50,7 @@ func (r *resolver) function(f *ref, pkg *packages.Package) *ir.GoBinding {
 		r.shape(f, b, name+" is variadic; declare a function that takes a slice")
 	case !c.results(b, sig.Results(), name) || !c.params(b, params, name):
 	default:
-		b.Reducer = isReducer(sig)
+		b.Reducer, b.Code = isReducer(sig), r.codeOf(pkg, f.name)
 		return b
 	}
 	return nil

@@ -2,9 +2,9 @@
 // nodes do the same, so that what a journal holds about them holds still.
 //
 // The hash of a node covers everything that decides what its call does and which value it gives: its verb, the
-// declaration of its tool with all sources that are not Go, its arguments, models, prompts, retry, timeout and handling
+// declaration of its tool with all sources of its module, its arguments, models, prompts, retry, timeout and handling
 // of errors, and the body of a container. It does not cover positions, comments, layout, descriptions that nobody but
-// people reads, names of files, the code of Go functions, and what other nodes give: From says which those are. It does
+// people reads, names of files, and what other nodes give: From says which those are. It does
 // not cover what becomes of a call in doubt, either: whoever learns that there is one can say so, and resume.
 package hashes
 

@@ -122,7 +122,7 @@ func sources(x *text, t *ir.Tool, named bool) {
 	}
 }
 
-// function writes the signature of a Go function.
+// function writes the signature of a Go function, and what its code is.
 func (m *maker) function(x *text, f *ir.GoFunc) {
 	if f == nil {
 		return
@@ -133,6 +133,9 @@ func (m *maker) function(x *text, f *ir.GoFunc) {
 		return
 	}
 	x.line("go", b.Path, b.Func)
+	if b.Code != "" {
+		x.line("code", b.Code)
+	}
 	x.mark("context", b.Context)
 	x.mark("struct", b.Struct)
 	x.mark("variadic", b.Variadic)
