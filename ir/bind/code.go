@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"go/ast"
@@ -270,18 +271,20 @@ func (d codeDecl) tokens() string {
 	var s scanner.Scanner
 	fset := token.NewFileSet()
 	s.Init(fset.AddFile("", -1, len(text)), text, nil, 0)
+	parted := "" // a separator, which counts unless a bracket closes: that depends on the layout
 	for {
 		_, tok, lit := s.Scan()
-		switch {
-		case tok == token.EOF:
+		switch tok {
+		case token.EOF:
 			return b.String()
-		case tok == token.SEMICOLON:
-			b.WriteString(";\n")
-		case lit != "":
-			b.WriteString(lit + " ")
-		default:
-			b.WriteString(tok.String() + " ")
+		case token.SEMICOLON, token.COMMA:
+			parted = tok.String()
+			continue
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			parted = ""
 		}
+		b.WriteString(parted + " " + cmp.Or(lit, tok.String()))
+		parted = ""
 	}
 }
 
