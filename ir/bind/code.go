@@ -118,11 +118,18 @@ func (w *codeWalk) goFiles(dir string) (names []string) {
 	}
 	list, _ := roots.ReadDir(dir) // without them the go command has said what is wrong
 	for _, e := range list {
-		if name := e.Name(); strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
-			names = append(names, filepath.Join(dir, name))
+		names = append(names, filepath.Join(dir, e.Name()))
+	}
+	for name := range w.opts.Overlay {
+		if filepath.Dir(name) == dir {
+			names = append(names, name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		base := filepath.Base(name)
+		return !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || base[0] == '_' || base[0] == '.'
+	})
 }
 
 // add enters the declarations of a file.
@@ -290,6 +297,9 @@ func (d codeDecl) tokens() string {
 
 // sum is the hash of what was taken, in no order of files.
 func (w *codeWalk) sum() string {
+	if len(w.texts) == 0 { // its source cannot be read
+		return ""
+	}
 	slices.Sort(w.texts)
 	h := sha256.New()
 	for _, t := range w.texts {
