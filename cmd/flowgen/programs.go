@@ -2,10 +2,11 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/internal/programs"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -13,10 +14,10 @@ import (
 
 // checkPrograms notes the programs that tools and MCP servers start and that this machine lacks, each once at its place.
 // Notes, because the machine that checks need not be the one that runs. Python is read by the compiler, which says so itself.
-func checkPrograms(programs []*compiled) []diag.Diagnostic {
+func checkPrograms(compiled []*compiled) []diag.Diagnostic {
 	var out []diag.Diagnostic
 	told := map[source.Span]bool{}
-	for _, c := range programs {
+	for _, c := range compiled {
 		if c.program == nil { // its mistakes come first
 			continue
 		}
@@ -63,7 +64,7 @@ func missingProgram(program string, at source.Span) string {
 	case program == "" || program == "*" || strings.Contains(program, "{{") || at.File == nil:
 		return ""
 	case !strings.ContainsRune(program, '/'):
-		if _, err := exec.LookPath(program); err != nil {
+		if exe, _ := programs.Find(program, nil); exe == "" {
 			return "is not on PATH on this machine"
 		}
 		return ""
@@ -72,7 +73,7 @@ func missingProgram(program string, at source.Span) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(filepath.FromSlash(at.File.Name)), name)
 	}
-	if _, err := os.Stat(name); err != nil {
+	if !files.Exists(name) {
 		return "is not on this machine"
 	}
 	return ""
