@@ -100,7 +100,8 @@ func performed(t *testing.T, in input, o temporal.Options, more func(*testsuite.
 	var s testsuite.WorkflowTestSuite
 	s.SetLogger(silent{})
 	env = s.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Hour}) // the machine may be busy
+	env.SetTestTimeout(time.Hour) // the machine may be busy
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Hour})
 	if err := temporal.Register(env, info, newWorkflow, o); err != nil {
 		t.Fatal(err)
 	}
