@@ -55,6 +55,9 @@ func (g *generator) planImports() {
 			delete(g.reserved, name)
 		}
 	}
+	for _, p := range g.called() {
+		g.reserved[g.imports[p]] = true
+	}
 }
 
 // importName is the name of a package of the standard library or of flowgen, that calls itself own, in a file.
