@@ -45,7 +45,11 @@ func Server() (address string, stop func(), err error) {
 	if bin == "" {
 		return "", nil, ErrMissing
 	}
-	dir, err := os.MkdirTemp("", "pg") // short: the name of a socket has 100 bytes
+	parent := os.TempDir()
+	if os.Getuid() == 0 && !entered(parent) {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "pg") // short: the name of a socket has 100 bytes
 	if err != nil {
 		return "", nil, err
 	}
@@ -97,6 +101,19 @@ func Server() (address string, stop func(), err error) {
 		return "", nil, fmt.Errorf("PostgreSQL does not begin:\n%s", text)
 	}
 	return "postgres://flowgen@/postgres?" + url.Values{"host": {dir}}.Encode(), stop, nil
+}
+
+// entered reports whether every user may enter a folder.
+func entered(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode()&1 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
 }
 
 // programs is the folder with the newest of the server's programs; "" when there is none.
