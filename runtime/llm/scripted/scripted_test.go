@@ -130,3 +130,60 @@ func TestAsk(t *testing.T) {
 		t.Errorf("got %+v, %v after %d questions", got, err, asked)
 	}
 }
+
+// next continues c with what p answers.
+func next(t *testing.T, p llm.Provider, c *llm.Conversation) string {
+	t.Helper()
+	reply, err := ask(t, p, c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Messages = append(c.Messages, reply.Message)
+	text := reply.Message.Text
+	for _, call := range reply.Message.Calls {
+		text += call.Name + call.Args
+		c.Messages = append(c.Messages, llm.Message{Role: llm.Tools, Results: []llm.Result{{ID: call.ID, Name: call.Name, Text: "found"}}})
+	}
+	return text
+}
+
+func TestInOrder(t *testing.T) {
+	p := InOrder(
+		Answer{Prompt: "title", Text: "first"},
+		Answer{Prompt: "title", Text: "second"},
+		Calling("find", struct {
+			City string `json:"city"`
+		}{"Paris"}),
+		Answer{Text: "done"},
+		Answer{User: "sorry", Text: "always"},
+	)
+	for range 2 { // it depends on the conversation alone
+		c := user("look it up")
+		if a, b := next(t, p, c), next(t, p, c); a != `find{"city":"Paris"}` || b != "done" {
+			t.Errorf("got %q, %q", a, b)
+		}
+		if _, err := ask(t, p, c, nil); err == nil || !strings.Contains(err.Error(), "no answer for turn 2") {
+			t.Errorf("got %v", err)
+		}
+		c.Messages = append(c.Messages, llm.Message{Role: llm.User, Text: "sorry"})
+		if got := next(t, p, c); got != "always" {
+			t.Errorf("got %q", got)
+		}
+		if c := user("a title"); next(t, p, c)+next(t, p, c) != "firstsecond" {
+			t.Error("a conversation of another prompt has other answers")
+		}
+	}
+	for _, bad := range []func(){
+		func() { InOrder(Answer{Text: "a", JSON: json.RawMessage("1")}) },
+		func() { Calling("f", func() {}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			bad()
+		}()
+	}
+}
