@@ -185,7 +185,7 @@ func TestWaiting(t *testing.T) {
 		c := kept(dir, args...)
 		return c, c.runAsking(body)
 	}
-	if c, code := ask(time.Hour, "run"); code != ExitWaits || !strings.Contains(c.err.String(), "waiting for an answer to ask: ") || c.out.Len() > 0 {
+	if c, code := ask(time.Hour, "run"); code != ExitWaits || !strings.Contains(c.err.String(), "\nWell?\nwaiting for an answer to ask: ") || c.out.Len() > 0 {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
 	if c, code := ask(time.Hour, "resume", "latest"); code != ExitWaits {

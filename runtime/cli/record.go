@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/stores"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // keepFlags say where runs are kept.
@@ -174,6 +175,10 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool
 	switch {
 	case j.Finish().Outcome == journal.Waiting:
 		for _, q := range j.Questions() {
+			var asked runtime.Question
+			if value.Decode(q.Input, &asked) == nil {
+				text += strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(question(asked), "? "), "> ")) + "\n"
+			}
 			text += safe("waiting for an answer to "+q.Key+": "+s.again("respond", e.ID())+" "+shellWord(q.Key)+" ANSWER") + "\n"
 		}
 	case j.Finish().Outcome == journal.Failed:
