@@ -9,9 +9,12 @@
 //
 // # Options
 //
-// WithPolicy restricts runs: effects, tools, calls, cost. WithSecrets and WithSecretLookup provide the secrets of WithObserver receives the events of runs, WithUsage the cost of each attempt. WithHuman answers the questions of
-// a workflow; without it a recorded run returns *Waiting, and is resumed with the answer: see package journal/runs. WithRunID WithCache, WithBlobs and WithPast keep results between runs. WithTenant separates the data of users.
-// WithEngine records, resumes and replays runs: see package journal.
+// WithPolicy restricts runs: effects, tools, calls, cost. WithSecrets and WithSecretLookup provide secrets. WithLogger writes
+// a log record for each call, WithObserver receives the events of runs, WithUsage the cost of each attempt. WithHuman answers
+// the questions of a workflow; without it a recorded run returns *Waiting, and is resumed with the answer: see package
+// journal/runs. WithRunID chooses the id of a run. WithCache, WithBlobs and WithPast keep results between runs. WithTenant
+// separates the data of users. WithFakes replaces tools in tests. WithEngines records, resumes and replays runs: see package
+// journal.
 //
 // # Errors
 //
