@@ -149,7 +149,7 @@ func openPage(t *testing.T, name string, support *txtar.Archive) *docPage {
 		files[file] = []byte(b.text)
 	}
 	if p.guide = filepath.Base(filepath.Dir(name)) == "guides"; p.guide {
-		if _, own := files["go.mod"]; !own {
+		if own["go.mod"] == 0 {
 			files["go.mod"], files["go.sum"] = offline.Module(t, "example.com/app")
 		}
 	}
@@ -286,7 +286,7 @@ func (p *docPage) testBlock(t *testing.T, b *docBlock) {
 func (p *docPage) compile(name, text string) (list []diag.Diagnostic, program *check.Program) {
 	sink := &diag.Sink{}
 	if wf := flowparser.Parse(overlay{name, text}, name, sink); wf != nil {
-		bind.Resolve(wf, bind.Options{Dir: p.dir}, sink)
+		bind.Resolve(wf, bind.Options{Dir: filepath.Dir(filepath.FromSlash(name))}, sink)
 		program = check.Check(wf, sink)
 	}
 	return sink.List(), program
@@ -325,6 +325,11 @@ func (p *docPage) testGo(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "tools"), os.DirFS(filepath.Join(p.dir, "tools"))); err != nil {
 		t.Fatal(err)
+	}
+	for _, b := range p.blocks { // a Go file of the root may import what only the page's own commands generate
+		if file := b.file(); b.lang == "go" && path.Dir(file) != "." && !strings.HasSuffix(file, "_test.go") {
+			files[file] = []byte(b.text)
+		}
 	}
 	writeFiles(t, dir, files)
 	cmd := exec.Command("go", "build", "-mod=mod", "-trimpath", "./...") // else the name of the folder is part of the keys of Go's build cache
@@ -412,10 +417,10 @@ func (p *docPage) testConsole(t *testing.T) {
 		cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, env, time.Minute
 		out, err := cmd.CombinedOutput()
 		out = building.ReplaceAll(out, nil)
+		if err != nil && (c.shown == "" || strings.HasPrefix(c.text, "go ")) {
+			t.Errorf("%s:%d: %s: %v\n%s", p.name, c.line, c.text, err, out)
+		}
 		if c.shown == "" {
-			if err != nil {
-				t.Errorf("%s:%d: %s: %v\n%s", p.name, c.line, c.text, err, out)
-			}
 			continue
 		}
 		if !printsAs(string(out), c.shown) {
