@@ -118,7 +118,7 @@ var table = []row{
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	{pkg: "runtime/llm/gemini", own: llmLeaf, other: []string{"google.golang.org/genai"}},
 	{pkg: "runtime/llm/responses", own: llmLeaf, other: []string{"github.com/openai/openai-go/v3"}},
-	{pkg: "runtime/temporal", own: append([]string{"runtime/cli"}, audience...), other: []string{"go.temporal.io", "github.com/nexus-rpc/sdk-go"}},
+	{pkg: "runtime/temporal", own: append([]string{"runtime/cli", "runtime/journal"}, audience...), other: []string{"go.temporal.io", "github.com/nexus-rpc/sdk-go", "google.golang.org/protobuf"}},
 	{pkg: "runtime/otel/traced", own: append([]string{"runtime/cli", "runtime/otel"}, audience...)},
 	{pkg: "runtime/otel", own: audience, other: []string{"go.opentelemetry.io/otel"}}, // its tests decode what was sent,
 	{pkg: "runtime/startool", own: append([]string{"runtime/internal/..."}, audience...), other: []string{"go.starlark.net"}},

@@ -44,6 +44,9 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 	if n, per, ok := rateOf(t.Rate); ok {
 		option("Rate", jen.Lit(n), durationCode(per))
 	}
+	if t.Queue != "" {
+		out = append(out, jen.Qual(flowPath, "Queue").Call(quote(t.Queue)))
+	}
 	switch {
 	case t.IdempotencyKey != nil:
 		option("IdempotencyKey", g.idempotencyKey(t))

@@ -301,6 +301,7 @@ func (d *dumper) tool(t *Tool) {
 		d.line(dumpOpt("permissions", dumpQuoteAll(t.Permissions)))
 		d.line(dumpOpt("cache", t.Cache), dumpSpan(t.CacheTTL))
 		d.line(dumpOpt("rate", t.Rate))
+		d.line(dumpOpt("queue", dumpQuoteIf(t.Queue)))
 		d.line(dumpOpt("cost_usd", t.CostUSD))
 		switch {
 		case t.IdempotencyKey != nil:

@@ -13,8 +13,9 @@ var (
 	ReplayWords = []string{"must-stub", "fail-loud", "recorded-result"}
 	Categories  = []string{"api", "code", "data", "search", "utility"} // of Agent Tools 3.3
 
-	MoneyForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`) // dollars: 0.002
-	RateForm  = regexp.MustCompile(`^[1-9][0-9]{0,8}/(s|m|h)$`)    // calls per time: 5/s
+	MoneyForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,9})?$`)       // dollars: 0.002
+	QueueForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`) // a task queue: gpu
+	RateForm  = regexp.MustCompile(`^[1-9][0-9]{0,8}/(s|m|h)$`)          // calls per time: 5/s
 	sizeForm  = regexp.MustCompile(`^([0-9]+) ?([A-Za-z]*)$`)
 	dayForm   = regexp.MustCompile(`^([0-9]+)d`)
 

@@ -29,6 +29,7 @@ type Tool struct {
 	Cache       string // none, ttl, forever
 	CacheTTL    *Duration
 	Rate        string
+	Queue       string // of the workers that may make calls; empty: that of the workflow
 	CostUSD     string
 	Category    string
 	Tags        []string

@@ -96,7 +96,7 @@ type Shape struct {
 	What string // "a node"
 	Keys []Key
 	Open bool // the engine takes other keys and ignores them: a warning; else they are mistakes
-	Any  bool // other keys belong to the format; one that is close to a key of the shape that is not there is a warning
+	Any  bool // other keys belong to the format
 }
 
 func (s *Shape) names() []string {
@@ -154,7 +154,7 @@ func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
 	m = Mapping{n, s}
 	astray := map[string]bool{}
 	for _, e := range n.Entries {
-		if name := e.Key.Text.Value; !s.has(name) && !(s.Any && !m.misspelt(name)) && !(s.Open && shared(e.Value)) {
+		if name := e.Key.Text.Value; !s.has(name) && !s.Any && !(s.Open && shared(e.Value)) {
 			astray[r.unknownKey(m, e.Key, name)] = true
 		}
 	}
@@ -178,7 +178,7 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	if len(name) <= suggestFor {
 		near = diag.Nearest(name, m.Shape.names())
 	}
-	if (m.Shape.Open || m.Shape.Any) && !m.lacks(name, near) {
+	if m.Shape.Open && !m.lacks(name, near) {
 		d.Severity, d.Code = diag.Warning, diag.IgnoredKey
 		d.Message += " (ignored)"
 	}
@@ -193,15 +193,6 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	}
 	r.Report(d)
 	return near
-}
-
-// misspelt reports whether a key is close to one of the shape that the mapping does not have.
-func (m Mapping) misspelt(name string) bool {
-	if len(name) > suggestFor {
-		return false
-	}
-	near := diag.Nearest(name, m.Shape.names())
-	return near != "" && diag.Close(name, near) && m.Get(near) == nil
 }
 
 // lacks reports whether a key stands in place of one that the mapping must have: then it is no key that is merely ignored.

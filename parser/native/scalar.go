@@ -257,3 +257,16 @@ func (p *parser) rate(n *yamlnode.Node, what string) string {
 	}
 	return t.Value
 }
+
+// queue reads the name of a queue of workers.
+func (p *parser) queue(n *yamlnode.Node) string {
+	if n == nil {
+		return ""
+	}
+	t, ok := p.text(n, "`queue`")
+	if ok && !ir.QueueForm.MatchString(t.Value) {
+		p.report(diag.BadLiteral, textSpan(t), "write a name of letters, digits, `.`, `_`, `/` and `-`, like `gpu`", "`queue` is the name of a queue of workers, not `%s`", shorten(t.Value))
+		return ""
+	}
+	return t.Value
+}

@@ -307,6 +307,7 @@ var shapeTool = &Shape{
 		{Name: "permissions", Value: texts, Doc: "the permissions a call needs"},
 		{Name: "cache", Value: oneOf(word(cacheWords...), shape(shapeCache)), Doc: "how long results are reused"},
 		{Name: "rate", Value: text, Doc: "the most calls per time: `5/s`"},
+		{Name: "queue", Value: text, Doc: "the task queue of the workers that make its calls, on an engine with workers: `gpu`"},
 		{Name: "cost_usd", Value: money, Doc: "dollars of one call"},
 		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "by what the other side knows a repeated call: `call_id`, or a text over the input"},
 		doubtKey,

@@ -157,6 +157,7 @@ func (p *parser) toolMeta(t *ir.Tool, m mapping) {
 	if v := m.get("rate"); v != nil {
 		t.Rate = p.rate(v, "`rate`")
 	}
+	t.Queue = p.queue(m.get("queue"))
 	if v := m.get("cost_usd"); v != nil {
 		t.CostUSD = p.money(v, "`cost_usd`")
 	}

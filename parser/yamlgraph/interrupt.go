@@ -34,9 +34,6 @@ func (p *parser) interrupt(m dialect.Mapping, out *Node) {
 	} else if p.fields[t.Key.Name] == nil { // what is asked is written nowhere, so that every node asks its own question
 		t.Key, t.Fresh = ir.Ident{}, true
 	}
-	if m.Get("resume_key") == nil && p.fields[t.Resume.Name] == nil {
-		p.Warn(diag.MissingKey, out.ID.Span, "add `resume_key`: the field of the answer", "an interrupt node without `resume_key` writes the answer to `user_input`, which the state does not declare")
-	}
 	p.field(t.Resume, schema.AnyType)
 	out.Verb = &ir.Human{Span: m.Node.Span}
 	switch message := m.Get("message"); {

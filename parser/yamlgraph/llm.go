@@ -174,7 +174,7 @@ func (p *parser) agent(m dialect.Mapping, out *Node, a *TokenAsk) {
 	for _, id := range p.Idents(m.Get("tools"), "`tools`") {
 		switch kind, declared := p.kinds[id.Name]; {
 		case !declared:
-			p.Warn(diag.UnknownTool, id.Span, "declare it below `tools`", "tool %q is not declared: the model does not hear of it, as in the engine", id.Name)
+			p.unknownTool(id)
 		case p.tools[id.Name] != nil:
 			a.Agent.Tools = append(a.Agent.Tools, id)
 		case kind != "python" && kind != "":

@@ -24,7 +24,6 @@ const maxSuggested = 100
 func (p *parser) settle(sink *diag.Sink) {
 	p.Sink = sink
 	p.commonFields()
-	p.answerFields()
 	for _, n := range p.tree.Nodes {
 		p.refers(n)
 		p.lost(n)
@@ -54,7 +53,7 @@ func (p *parser) keep() {
 // commonFields adds the fields that every state has to those of the file, when a function that is given the state may use
 // them: when its source names them, or cannot be read.
 func (p *parser) commonFields() {
-	p.sourceWords = map[string]bool{}
+	names, all := map[string]bool{}, false
 	var visit func(nodes []*Node)
 	visit = func(nodes []*Node) {
 		for _, n := range nodes {
@@ -65,11 +64,11 @@ func (p *parser) commonFields() {
 			switch {
 			case t == nil:
 			case t.Def == nil || len(t.Def.Files) == 0:
-				p.unread = true
+				all = true
 			default:
 				for _, f := range t.Def.Files {
 					for _, word := range wordForm.FindAllString(f.Text, -1) {
-						p.sourceWords[word] = true
+						names[word] = true
 					}
 				}
 			}
@@ -77,7 +76,7 @@ func (p *parser) commonFields() {
 	}
 	visit(p.tree.Nodes)
 	for _, s := range p.tree.Common {
-		if p.unread || p.sourceWords[s.Name.Name] {
+		if all || names[s.Name.Name] {
 			p.wf.State = append(p.wf.State, s)
 		}
 	}
@@ -219,11 +218,7 @@ func (p *parser) lost(n *Node) {
 func (p *parser) stateReference(r *dialect.Reference) { p.fieldReference(r, "str") }
 
 func (p *parser) fieldReference(r *dialect.Reference, kind string) {
-	if r == nil || r.Root != "state" || len(r.Path) == 0 {
-		return
-	}
-	if p.wf.StateField(r.Path[0]) != nil {
-		p.answerPath(r)
+	if r == nil || r.Root != "state" || len(r.Path) == 0 || p.wf.StateField(r.Path[0]) != nil {
 		return
 	}
 	if len(r.Path) > 1 {
@@ -339,7 +334,6 @@ func (p *parser) order() *order {
 		}
 	}
 	o.cycles(nodes)
-	p.endless(o, reached)
 	for n := range o.cyclic {
 		n.Times = cmp.Or(p.tree.Limit, maxSteps)
 		if a := n.Token.Ask; a != nil && !a.SkipsSet {

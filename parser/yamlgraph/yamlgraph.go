@@ -114,10 +114,6 @@ type parser struct {
 	toldModels      map[source.Span]bool
 	stateAt         source.Span  // where a graph without the section `state` can get one; zero: it has one
 	undeclared      []undeclared // the fields that it would have
-
-	known       map[string]*answer // state fields that hold answers with a schema
-	sourceWords map[string]bool    // in the sources of functions that are given the state
-	unread      bool               // the source of such a function cannot be read
 }
 
 // folderName is what a graph without a name is called: as its file, or as the folder of a graph.yaml.

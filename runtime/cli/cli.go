@@ -153,7 +153,7 @@ func run(s *system, w *workflow) int {
 	}
 	if len(args) > 0 {
 		if v := w.added(args[0]); v != nil {
-			return v.Run(&Call{s, w, args[1:]})
+			return v.Run(&Call{s: s, w: w, args: args[1:]})
 		}
 	}
 	if len(args) > 0 && slices.Contains(verbs, args[0]) {

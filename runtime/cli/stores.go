@@ -112,13 +112,7 @@ func (x *execution) stores() (o []runtime.Option, release func(), wrong *mistake
 		o = append(o, runtime.WithCache(cache))
 	}
 	if address := cmp.Or(x.f.blobs, x.s.env(blobsKind.env)); address != "" {
-		store, closer, err := openStore(&blobsKind, &stores.Blobs, address, func(dir string) (runtime.Blobs, func() error, error) {
-			s, err := blob.Open(dir)
-			if err != nil {
-				return nil, nil, err
-			}
-			return s, s.Close, nil
-		})
+		store, closer, err := openBlobs(address)
 		if err != nil {
 			return fail(blobsKind.wrong(address, err))
 		}
@@ -139,6 +133,16 @@ func (x *execution) stores() (o []runtime.Option, release func(), wrong *mistake
 		o = append(o, runtime.WithUsage(u))
 	}
 	return o, release, nil
+}
+
+func openBlobs(address string) (runtime.Blobs, func() error, error) {
+	return openStore(&blobsKind, &stores.Blobs, address, func(dir string) (runtime.Blobs, func() error, error) {
+		s, err := blob.Open(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Close, nil
+	})
 }
 
 func openStore[S any](k *storeKind, registered *stores.Kind[S], address string, folder func(dir string) (S, func() error, error)) (S, func() error, error) {

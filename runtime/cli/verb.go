@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -28,9 +29,10 @@ func MainWith[W interface {
 
 // A Call is one call of a Verb.
 type Call struct {
-	s    *system
-	w    *workflow
-	args []string
+	s     *system
+	w     *workflow
+	args  []string
+	flags runFlags // that were parsed
 }
 
 // Context is cancelled by the first signal. release must be called in the end.
@@ -42,16 +44,37 @@ func (c *Call) Context() (ctx context.Context, release func()) {
 // Flags parses the flags that define sets and returns the other arguments. Unless ok, the call ends with code.
 func (c *Call) Flags(define func(*flag.FlagSet)) (rest []string, code int, ok bool) {
 	set := newFlagSet()
+	set.StringVar(&c.flags.blobs, "blobs", "", "")
 	define(set)
 	rest, err := parseFlags(set, c.args)
 	code, ok = c.parsed(set, err)
 	return rest, code, ok
 }
 
+// Blobs opens the store of large outputs that the flag --blobs or the environment names; it is nil when they name none. It is called
+// after the flags have been parsed. release must be called in the end.
+func (c *Call) Blobs() (store runtime.Blobs, release func(), code int, ok bool) {
+	address := cmp.Or(c.flags.blobs, c.s.env(blobsKind.env))
+	if address == "" {
+		return nil, func() {}, ExitOK, true
+	}
+	store, closer, err := openBlobs(address)
+	if err != nil {
+		c.s.complain(*blobsKind.wrong(address, err))
+		return nil, nil, ExitFault, false
+	}
+	return store, func() { _ = closer() }, ExitOK, true // nothing is written any more
+}
+
+// Tenant is whom a run is for that is started: the flag --tenant of Input, or the environment's.
+func (c *Call) Tenant() string { return cmp.Or(c.flags.tenant, c.s.env("FLOWGEN_TENANT")) }
+
 // Input is Flags for a verb that takes the workflow's inputs, as run does.
 func (c *Call) Input(define func(*flag.FlagSet)) (input []byte, code int, ok bool) {
-	f, set := &runFlags{}, newFlagSet()
+	f, set := &c.flags, newFlagSet()
 	f.inputFlags(set)
+	set.StringVar(&f.blobs, "blobs", "", "")
+	set.StringVar(&f.tenant, "tenant", "", "")
 	define(set)
 	var err error
 	f.texts, err = parseFlags(set, c.args)
@@ -68,7 +91,7 @@ func (c *Call) Input(define func(*flag.FlagSet)) (input []byte, code int, ok boo
 
 // Options is Flags for a verb that makes calls: it takes the flags of run that say how. release must be called in the end.
 func (c *Call) Options(define func(*flag.FlagSet)) (o []runtime.Option, release func(), code int, ok bool) {
-	f, set := &runFlags{}, newFlagSet()
+	f, set := &c.flags, newFlagSet()
 	set.StringVar(&f.blobs, "blobs", "", "")
 	set.StringVar(&f.cache, "cache", "", "")
 	set.StringVar(&f.usage, "usage", "", "")

@@ -31,6 +31,9 @@ func Timeout(d time.Duration) ToolOption {
 // Cancellable says that calls of the tool end soon after their context: they need no goroutine of their own.
 func Cancellable() ToolOption { return func(o *toolOptions) { o.cancels = true } }
 
+// Queue names the workers that may make calls, for engines whose workers ask queues for calls; others ignore it.
+func Queue(name string) ToolOption { return func(o *toolOptions) { o.queue = name } }
+
 // waits reports whether an attempt under limit runs on a goroutine of its own.
 func (o *toolOptions) waits(h *Head, limit Limit) bool {
 	return !o.cancels && (h.Effects > None || limit.written)

@@ -82,6 +82,7 @@ type Portable interface {
 type Callable interface {
 	FullName() string // name@version
 	Effects() Effects
+	Queue() string // of the workers that may make its calls; empty: that of the workflow
 	land(ctx context.Context, rt *Runtime, c *Carried) (Landed, error)
 }
 
@@ -95,6 +96,9 @@ type fromWire interface {
 
 // FullName returns name@version.
 func (t *Tool[In, Out]) FullName() string { return t.name }
+
+// Queue returns what the option Queue has said.
+func (t *Tool[In, Out]) Queue() string { return t.queue }
 
 // Make makes a carried attempt with the tool t, which another process has sent: it passes the gates behind the engine. The error is
 // that of a run, such as a cancellation; a failure of the tool is in Landed.

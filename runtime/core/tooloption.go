@@ -30,6 +30,7 @@ type toolOptions struct {
 	filled     any           // nil or func(In) (In, error)
 	timeout    time.Duration // of one attempt; 0: DefaultTimeout, below: none
 	cancels    bool          // a call ends soon after its context
+	queue      string        // of the workers that may make calls; empty: that of the workflow
 	passage    []gate        // set by Bind
 }
 

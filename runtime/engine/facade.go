@@ -276,6 +276,7 @@ type (
 	//	type Callable interface {
 	//		FullName() string // name@version
 	//		Effects() flow.Effects
+	//		Queue() string // of the workers that may make its calls; empty: that of the workflow
 	//		land(ctx context.Context, rt *flow.Runtime, c *Carried) (Landed, error)
 	//	}
 	Callable = core.Callable

@@ -116,6 +116,7 @@ type (
 	//	func (t *Tool[In, Out]) Fake(f func(context.Context, In) (Out, error)) runtime.Option
 	//	func (t *Tool[In, Out]) FullName() string
 	//	func (t *Tool[In, Out]) Name() string
+	//	func (t *Tool[In, Out]) Queue() string
 	//	func (t *Tool[In, Out]) Version() string
 	Tool[In, Out any] = core.Tool[In, Out]
 	// Field is one field of a workflow's input or output.
@@ -482,6 +483,11 @@ func MaxOutput(bytes int) ToolOption {
 // of them denies the call (ToolSpec: permissions).
 func Permissions(claims ...string) ToolOption {
 	return core.Permissions(claims...)
+}
+
+// Queue names the workers that may make calls, for engines whose workers ask queues for calls; others ignore it.
+func Queue(name string) ToolOption {
+	return core.Queue(name)
 }
 
 // Rate lets at most n calls begin in any period of the given length, of all runs in this process together. A call

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // make is the activity of one attempt of a call.
@@ -22,17 +23,43 @@ func (p *program) make(ctx context.Context, t engine.Callable, c engine.Carried)
 		return l, ctx.Err()
 	case err != nil:
 		return l, temporal.NewNonRetryableApplicationError(err.Error(), "run", nil)
-	case l.Error != nil: // the workflow decides about another attempt
+	}
+	p.bound(&l, c.Tool)
+	if l.Error != nil { // the workflow decides about another attempt
 		l.Asked = c.Asked()
 		return l, temporal.NewApplicationErrorWithOptions(l.Error.Message, string(l.Error.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{l}})
 	}
 	return l, nil
 }
 
+// overhead is more than what a payload holds of a call besides its input or output.
+const overhead = 1 << 10
+
+// tooLarge reports whether the server refuses a payload with so many bytes of inputs or outputs.
+func (p *program) tooLarge(n int) bool { return !p.opts.Stored && n > largestPayload }
+
+const storeHelp = "give all workers, and start, the same store with --blobs"
+
+// bound makes a result that is no payload a failure: the server would have the call made again without end.
+func (p *program) bound(l *engine.Landed, tool string) {
+	if n := size(l); p.tooLarge(n) {
+		*l = engine.Landed{Asked: l.Asked, Ran: l.Ran, Cost: l.Cost, Tokens: l.Tokens, Error: value.Errorf(value.PolicyDenied,
+			"the output of %s has %d bytes, which are too many for a history: %s", tool, n, storeHelp)}
+	}
+}
+
+func size(l *engine.Landed) int {
+	n := len(l.Out) + len(l.Logs) + overhead
+	if l.Error != nil {
+		n += 2 * len(l.Error.Message) // it is the failure's message, too
+	}
+	return n
+}
+
 // makeAll is the activity of several calls.
-func (p *program) makeAll(ctx context.Context, calls []engine.Carried) ([]engine.Landed, error) {
+func (p *program) makeAll(ctx context.Context, calls []engine.Carried) ([]*engine.Landed, error) {
 	defer p.beat(ctx)()
-	out, errs := make([]engine.Landed, len(calls)), make([]error, len(calls))
+	out, errs := make([]*engine.Landed, len(calls)), make([]error, len(calls))
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		t := p.tools[c.Tool]
@@ -40,8 +67,10 @@ func (p *program) makeAll(ctx context.Context, calls []engine.Carried) ([]engine
 			return nil, fmt.Errorf("this worker has no tool %s: its program is another one", c.Tool)
 		}
 		wg.Go(func() {
-			out[i], errs[i] = p.rt.Make(ctx, t, c)
-			out[i].Asked = c.Asked()
+			l, err := p.rt.Make(ctx, t, c)
+			l.Asked = c.Asked()
+			p.bound(&l, c.Tool)
+			out[i], errs[i] = &l, err
 		})
 	}
 	wg.Wait()
@@ -50,6 +79,14 @@ func (p *program) makeAll(ctx context.Context, calls []engine.Carried) ([]engine
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "run", nil)
+	}
+	all := 0
+	for i, l := range out {
+		if n := size(l); i > 0 && p.tooLarge(all+n) { // made again alone: nothing is lost, and such calls change nothing
+			out[i] = nil
+		} else {
+			all += n
+		}
 	}
 	return out, nil
 }

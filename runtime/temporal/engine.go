@@ -15,6 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -22,10 +23,28 @@ import (
 type execution struct {
 	*program
 	root  workflow.Context
+	setup Setup
 	open  map[string]*question
 	queue []*waiting // calls for the next batch
 	marks int        // bytes of markers of local activities since a workflow task has ended
 	ended workflow.Future
+
+	// What a journal would hold.
+	begin  time.Time
+	input  []byte
+	calls  []kept
+	finish journal.Finish
+
+	// About going on in a new history.
+	old     *journal.Journal // nil in the first history
+	past    *journal.Past    // of old
+	answers int              // given from old
+	settled bool             // old has answered what it can
+	most    int              // events of this history
+	stays   bool             // the journal is too large to go on in another one
+	busy    int              // calls and pauses in flight
+	held    int              // calls that wait for the new history
+	pausing bool             // the next Sleep is that of a wait, which goes on in the new history
 }
 
 // Executes is false: activities make the calls, so that the workflow needs no secrets.
@@ -40,10 +59,10 @@ func (e *execution) Identify(string) error { return nil }
 // ID returns the id of the run.
 func (e *execution) ID() string { return workflow.GetInfo(e.root).WorkflowExecution.ID }
 
-// Seed follows from the first run's id, which a reset keeps, so that nothing has to be recorded.
+// Seed follows from the id of the first history, which a reset keeps, so that nothing has to be recorded.
 func (e *execution) Seed() uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(workflow.GetInfo(e.root).OriginalRunID)) // a hash does not fail
+	_, _ = h.Write([]byte(workflow.GetInfo(e.root).FirstRunID)) // a hash does not fail
 	return h.Sum64()
 }
 
@@ -52,8 +71,14 @@ func (e *execution) Now(r *flow.Run) time.Time { return workflow.Now(within(r.Co
 
 // Sleep is a timer.
 func (e *execution) Sleep(r *flow.Run, d time.Duration) error {
+	wait := e.pausing
+	e.pausing = false
 	if err := r.Cancelled(); err != nil || d <= 0 {
 		return err
+	}
+	if !wait {
+		e.busy++
+		defer func() { e.busy-- }()
 	}
 	err := workflow.Sleep(within(r.Context()).Context, d)
 	if c := r.Cancelled(); c != nil {
@@ -100,11 +125,48 @@ func (e *execution) Fork(r *flow.Run, n, limit int, body func(*flow.Run, int) er
 func (e *execution) Do(r *flow.Run, op engine.Op) error {
 	h := op.Head()
 	ctx := within(r.Context())
+	asks := h.Tool == engine.WaitTool || h.Tool == engine.HumanTool
+	if e.past != nil {
+		if answered, err := e.past.Answer(op); answered || err != nil { // R1 of package journal
+			e.rest(ctx.Context)
+			return err
+		}
+		if !e.settled && !asks { // R2
+			if err := workflow.Await(ctx.Context, func() bool { return e.settled }); err != nil {
+				return cancelled(r)
+			}
+		}
+	}
 	if err := r.Cancelled(); err != nil && (h.Effects < flow.Writes || e.root.Err() != nil) {
 		return err
 	}
+	if !asks {
+		if err := e.hold(ctx.Context); err != nil {
+			return cancelled(r)
+		}
+		e.busy++
+		defer func() { e.busy-- }()
+	}
+	end := e.keep(ctx.Context, op)
+	err := e.do(r, ctx, op)
+	end(err)
+	return err
+}
+
+// cancelled is the error of a call that has waited in vain.
+func cancelled(r *flow.Run) error {
+	if c := r.Cancelled(); c != nil {
+		return c
+	}
+	return &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun, Message: "the workflow was cancelled", Err: errCancelled}
+}
+
+// do makes an attempt that no record answers.
+func (e *execution) do(r *flow.Run, ctx wctx, op engine.Op) error {
+	h := op.Head()
 	switch h.Tool {
 	case engine.WaitTool, engine.UndoTool: // they wait with Sleep, or record that something begins
+		e.pausing = h.Tool == engine.WaitTool
 		return op.Exec(r.Context())
 	case engine.HumanTool:
 		return e.ask(r, op)
@@ -120,10 +182,11 @@ func (e *execution) Do(r *flow.Run, op engine.Op) error {
 		return value.Errorf(value.Unknown, "tool %s is made while the workflow runs, so that no worker has it", h.Tool)
 	}
 	c.Tool = e.names[p.Callable()]
-	began := workflow.Now(ctx.Context)
+	if n := len(c.In) + overhead; e.tooLarge(n) {
+		return value.Invalid("the input of the call has %d bytes, which are too many for a history: %s", n, storeHelp)
+	}
 	var l engine.Landed
-	err = e.call(ctx, h, &c, &l)
-	h.End = workflow.Now(ctx.Context).Sub(began) // Start is 0: the difference is how long it took
+	err = e.call(ctx, h, p.Callable().Queue(), &c, &l)
 	if err != nil {
 		return e.lost(r, h, p, err)
 	}
@@ -146,7 +209,7 @@ func (e *execution) id(h *engine.Head) string {
 	if h.Attempt > 1 {
 		id += "~" + strconv.Itoa(int(h.Attempt))
 	}
-	if v := e.hashes[place.ReplaceAllString(h.Key(), "")]; v != "" {
+	if v := e.hashed.Nodes[place.ReplaceAllString(h.Key(), "")]; v != "" {
 		id += "@" + v[:min(8, len(v))]
 	}
 	return id
@@ -155,22 +218,26 @@ func (e *execution) id(h *engine.Head) string {
 // place matches items and visits in keys.
 var place = regexp.MustCompile(`\[\d+\]|#\d+`)
 
-func hashesOf(info *flow.Info) map[string]string {
-	var h struct{ Nodes map[string]string }
-	_ = json.Unmarshal([]byte(info.Facts.Hashes()), &h) // where there are none, keys alone are compared
-	return h.Nodes
+func hashesOf(info *flow.Info) *journal.Hashes {
+	h, err := journal.ParseHashes(info.Facts.Hashes())
+	if err != nil {
+		return &journal.Hashes{} // keys alone are compared
+	}
+	return h
 }
 
 // call makes the attempt with an activity of its own, a batch or a local activity.
-func (e *execution) call(ctx wctx, h *engine.Head, c *engine.Carried, l *engine.Landed) error {
+func (e *execution) call(ctx wctx, h *engine.Head, queue string, c *engine.Carried, l *engine.Landed) error {
 	wait := e.wait(c)
 	switch {
-	case e.opts.Local && h.Effects == flow.None:
+	case e.opts.Local && h.Effects == flow.None && queue == "":
 		return e.local(ctx.Context, e.id(h), wait, c, l)
 	case ctx.batch && h.Effects < flow.Writes:
-		return e.together(ctx.Context, e.id(h), c, l)
+		if err := e.together(ctx.Context, e.id(h), queue, c, l); !errors.Is(err, errNoRoom) {
+			return err
+		}
 	}
-	o := workflow.ActivityOptions{ActivityID: e.id(h), StartToCloseTimeout: wait, HeartbeatTimeout: e.opts.heartbeat(), WaitForCancellation: true,
+	o := workflow.ActivityOptions{TaskQueue: queue, ActivityID: e.id(h), StartToCloseTimeout: wait, HeartbeatTimeout: e.opts.heartbeat(), WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}}
 	if h.Effects < flow.Writes {
 		return landed(workflow.ExecuteActivity(workflow.WithActivityOptions(ctx.Context, o), c.Tool, *c).Get(ctx.Context, l), l)
@@ -209,10 +276,7 @@ func landed(err error, l *engine.Landed) error {
 // lost is the result of an activity without one.
 func (e *execution) lost(r *flow.Run, h *engine.Head, p engine.Portable, err error) error {
 	if temporal.IsCanceledError(err) {
-		if c := r.Cancelled(); c != nil {
-			return c
-		}
-		return &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun, Message: "the workflow was cancelled", Err: errCancelled}
+		return cancelled(r)
 	}
 	var timeout *temporal.TimeoutError
 	if !errors.As(err, &timeout) {

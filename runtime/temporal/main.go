@@ -12,7 +12,6 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -21,6 +20,9 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/cli"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 )
+
+// deadlockTime is how long the code of a workflow may compute before it waits: functions of `go:` nodes are in it.
+const deadlockTime = 30 * time.Second
 
 // Main is cli.Main for a program that is also a worker and a client of Temporal. Where the server is, the namespace, TLS and API
 // keys are read as Temporal's own tools read them: from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the other variables, and from
@@ -43,45 +45,6 @@ func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runti
 type commands struct {
 	info     *flow.Info
 	register func(worker.Registry, Options) error
-}
-
-const dialTime = 10 * time.Second
-
-// dial connects to the server of the environment. Unless ok, the call ends with code.
-func dial(ctx context.Context, c *cli.Call) (cl client.Client, code int, ok bool) {
-	o, err := envconfig.LoadDefaultClientOptions()
-	if err != nil {
-		return nil, c.Fail(cli.ExitUsage, "Temporal's configuration: "+err.Error(), "check the variables TEMPORAL_... and the configuration file"), false
-	}
-	o.Logger = logger{c}
-	ctx, stop := context.WithTimeout(ctx, dialTime)
-	defer stop()
-	if cl, err = client.DialContext(ctx, o); err != nil {
-		address := o.HostPort
-		if address == "" {
-			address = client.DefaultHostPort
-		}
-		return nil, c.Fail(cli.ExitFault, "no Temporal server answers at "+address+": "+err.Error(), "TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE say where it is"), false
-	}
-	return cl, cli.ExitOK, true
-}
-
-// logger shows warnings and errors of the SDK.
-type logger struct{ c *cli.Call }
-
-func (logger) Debug(string, ...any)          {}
-func (logger) Info(string, ...any)           {}
-func (l logger) Warn(msg string, kv ...any)  { l.c.Say("warning: " + line(msg, kv)) }
-func (l logger) Error(msg string, kv ...any) { l.c.Say("error: " + line(msg, kv)) }
-
-func line(msg string, kv []any) string {
-	for i := 0; i+1 < len(kv); i += 2 {
-		switch key := fmt.Sprint(kv[i]); key {
-		case "Error", "error", "WorkflowID", "ActivityID":
-			msg += fmt.Sprintf(" %s=%v", key, kv[i+1])
-		}
-	}
-	return strings.ReplaceAll(msg, "\n", " ")
 }
 
 func (m *commands) queueFlag(set *flag.FlagSet, queue *string) {
@@ -110,6 +73,7 @@ func (m *commands) worker(c *cli.Call) int {
 		set.DurationVar(&opts.Longest, "longest", 0, "")
 		set.IntVar(&opts.Together, "together", 0, "")
 		set.BoolVar(&opts.Local, "local", false, "")
+		set.IntVar(&opts.Events, "events", 0, "")
 	})
 	if !ok {
 		return code
@@ -117,13 +81,18 @@ func (m *commands) worker(c *cli.Call) int {
 	defer release()
 	ctx, end := c.Context()
 	defer end()
-	cl, code, ok := dial(ctx, c)
+	l, code, ok := configured(c)
+	if !ok {
+		return code
+	}
+	defer l.release()
+	cl, code, ok := l.dial(ctx, c)
 	if !ok {
 		return code
 	}
 	defer cl.Close()
-	opts.Runtime = ro
-	var wo worker.Options
+	opts.Runtime, opts.Stored = ro, l.stored()
+	wo := worker.Options{DeadlockDetectionTimeout: deadlockTime}
 	if !unpinned {
 		wo.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
 			Version: worker.WorkerDeploymentVersion{DeploymentName: m.info.Name, BuildID: build}}
@@ -181,7 +150,7 @@ func (m *commands) start(c *cli.Call) int {
 		if id == "" {
 			o.ID = m.info.Name + "-" + newID()
 		}
-		r, err := cl.ExecuteWorkflow(ctx, o, m.info.Name, json.RawMessage(input))
+		r, err := cl.ExecuteWorkflow(ctx, o, m.info.Name, json.RawMessage(input), Setup{Tenant: c.Tenant()})
 		var started *serviceerror.WorkflowExecutionAlreadyStarted
 		switch {
 		case errors.As(err, &started):
@@ -193,18 +162,6 @@ func (m *commands) start(c *cli.Call) int {
 		}
 		return m.await(ctx, c, r)
 	})
-}
-
-// connected calls f with a client.
-func (m *commands) connected(c *cli.Call, f func(context.Context, client.Client) int) int {
-	ctx, end := c.Context()
-	defer end()
-	cl, code, ok := dial(ctx, c)
-	if !ok {
-		return code
-	}
-	defer cl.Close()
-	return f(ctx, cl)
 }
 
 // run is connected for a verb that takes the id of a run and more arguments.

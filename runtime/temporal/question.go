@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -131,7 +132,11 @@ func (e *execution) answered(r *flow.Run, h *engine.Head, q *question) ([]byte, 
 	var err error
 	if h.Node.Timeout > 0 && h.Tool == engine.HumanTool {
 		limit := r.Limit(h)
-		_, err = workflow.AwaitWithTimeout(ctx, limit.Left, ready)
+		left := limit.Left
+		if h.Since != nil { // asked in an earlier history
+			left -= r.Now().Sub(*h.Since)
+		}
+		_, err = workflow.AwaitWithTimeout(ctx, max(left, time.Millisecond), ready)
 		if err == nil && !ready() {
 			return nil, limit.Over()
 		}

@@ -38,6 +38,7 @@ func (m *commands) replay(c *cli.Call) int {
 	args, code, ok := c.Flags(func(set *flag.FlagSet) {
 		set.IntVar(&opts.Together, "together", 0, "")
 		set.BoolVar(&opts.Local, "local", false, "")
+		set.IntVar(&opts.Events, "events", 0, "")
 	})
 	switch {
 	case !ok:
@@ -49,14 +50,32 @@ func (m *commands) replay(c *cli.Call) int {
 	if !ok {
 		return code
 	}
-	w := worker.NewWorkflowReplayer()
+	if code := m.replayed(c, h, opts); code != cli.ExitOK {
+		return code
+	}
+	return c.Print(fmt.Sprintf("%d events replayed\n", len(h.Events)))
+}
+
+// replayed replays a history with this program.
+func (m *commands) replayed(c *cli.Call, h *history.History, opts Options) int {
+	l, code, ok := configured(c)
+	if !ok {
+		return code
+	}
+	defer l.release()
+	w, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: l.options.DataConverter,
+		FailureConverter: l.options.FailureConverter, ExternalStorage: l.options.ExternalStorage})
+	if err != nil {
+		return c.Fail(cli.ExitFault, err.Error(), "")
+	}
+	opts.Stored = l.stored()
 	if err := m.register(Replayer(w), opts); err != nil {
 		return c.Fail(cli.ExitFault, err.Error(), "")
 	}
 	if err := w.ReplayWorkflowHistory(quiet{}, h); err != nil {
 		return c.Fail(cli.ExitFailed, "the history is not of this program: "+differs(err), "run it with the program that began it; describe prints its version")
 	}
-	return c.Print(fmt.Sprintf("%d events replayed\n", len(h.Events)))
+	return cli.ExitOK
 }
 
 // quiet drops what the replayer logs: its error says the same.

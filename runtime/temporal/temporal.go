@@ -10,16 +10,20 @@ package temporal
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Options choose how calls become activities. Histories depend on all but Runtime and Observers: a worker must have the
@@ -34,10 +38,17 @@ type Options struct {
 	Together int
 	// Local makes calls without effects local activities: faster, but a worker that dies repeats them.
 	Local bool
+	// Stored says that the client has the external storage of Storage, so that payloads have no bound. Without it, a call whose
+	// input or output is no payload that the server takes fails.
+	Stored bool
+	// Events bounds a history: a run that has more goes on in a new one. 0 is 20,000.
+	Events int
 	// Runtime is given to the calls: secrets, caches, blobs, slots, policies of the worker.
 	Runtime []runtime.Option
 	// Observers see each event of a run once, not again while a history is replayed.
 	Observers []runtime.Observer
+
+	ended func(*journal.Journal) // called with what was recorded of a run
 }
 
 const (
@@ -53,6 +64,21 @@ func (o Options) together() int {
 		return o.Together
 	}
 	return 64
+}
+
+func (o Options) events() int {
+	if o.Events > 0 {
+		return o.Events
+	}
+	return 20_000
+}
+
+// given is the input of a run that may have been started without one.
+func given(in json.RawMessage) json.RawMessage {
+	if len(in) == 0 {
+		return json.RawMessage("{}")
+	}
+	return in
 }
 
 func positive(d, otherwise time.Duration) time.Duration {
@@ -76,15 +102,15 @@ func Register[W Workflow[In, Out], In, Out any](w worker.Registry, info *flow.In
 		return err
 	}
 	var own W
-	p := &program{info: info, opts: o, rt: rt, names: map[engine.Callable]string{}, tools: map[string]engine.Callable{}, hashes: hashesOf(info)}
+	p := &program{info: info, opts: o, rt: rt, names: map[engine.Callable]string{}, tools: map[string]engine.Callable{}, hashed: hashesOf(info)}
 	for _, t := range own.Calls() {
 		name := p.name(t)
 		w.RegisterActivityWithOptions(func(ctx context.Context, c engine.Carried) (engine.Landed, error) { return p.make(ctx, t, c) },
 			activity.RegisterOptions{Name: name})
 	}
 	w.RegisterActivityWithOptions(p.makeAll, activity.RegisterOptions{Name: p.batchName()})
-	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in In) (Out, error) {
-		return perform(ctx, p, start, in)
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in json.RawMessage, s Setup, past []byte) (Out, error) {
+		return perform(ctx, p, start, in, s, past)
 	}, workflow.RegisterOptions{Name: info.Name})
 	return nil
 }
@@ -96,7 +122,7 @@ type program struct {
 	rt     *flow.Runtime // for calls
 	names  map[engine.Callable]string
 	tools  map[string]engine.Callable
-	hashes map[string]string // of the nodes, by key without items and visits
+	hashed *journal.Hashes // of the graph and the nodes
 }
 
 // name gives a tool the name of its activity: its own, numbered where several models have one.
@@ -112,25 +138,59 @@ func (p *program) name(t engine.Callable) string {
 // batchName is the activity that makes several calls of the workflow.
 func (p *program) batchName() string { return p.info.Name + " calls" }
 
-// perform is the workflow.
-func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program, start func(...runtime.Option) (W, error), in In) (out Out, err error) {
-	e := &execution{program: p, root: ctx, open: map[string]*question{}}
-	if err := e.listen(ctx); err != nil {
+// perform is the workflow. Its body has a coroutine of its own, so that it can be left for a new history.
+func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program, start func(...runtime.Option) (W, error), text json.RawMessage, s Setup, past []byte) (out Out, err error) {
+	var in In
+	if err := value.Unmarshal(given(text), &in); err != nil {
+		return out, temporal.NewNonRetryableApplicationError("the input is not one of workflow "+p.info.Name+": "+err.Error(), string(value.ValidationError), err)
+	}
+	e := &execution{program: p, root: ctx, setup: s, open: map[string]*question{}, begin: s.Begin, most: p.opts.events()}
+	if e.begin.IsZero() {
+		e.begin = workflow.Now(ctx)
+	}
+	if err := e.goOn(past); err != nil {
 		return out, err
 	}
 	if p.opts.together() > 1 {
 		workflow.GoNamed(ctx, "batches", e.batches)
 	}
-	o := []runtime.Option{runtime.WithEngine(e), runtime.WithSecrets(func(string) (string, bool) { return "", false })} // workflow code looks nothing up
-	for _, ob := range p.opts.Observers {
-		o = append(o, runtime.WithObserver(once{ob, ctx}))
-	}
-	w, err := start(o...)
+	w, err := start(e.options()...)
 	if err != nil {
 		return out, err
 	}
-	out, err = w.Run(wctx{Context: ctx}, in)
+	ended := false
+	workflow.GoNamed(ctx, "run", func(ctx workflow.Context) { // before answers are taken, which need the questions
+		out, err = w.Run(wctx{Context: ctx}, in)
+		ended = true
+	})
+	if err := e.listen(ctx); err != nil {
+		return out, err
+	}
+	e.settle()
+	calm, _ := workflow.NewDisconnectedContext(ctx)
+	for !ended {
+		if werr := workflow.Await(calm, func() bool { return ended || e.renews() }); werr != nil {
+			return out, werr
+		}
+		if !ended {
+			if err, ok := e.renew(text); ok {
+				return out, err
+			}
+		}
+	}
+	if p.opts.ended != nil {
+		p.opts.ended(e.recorded())
+	}
 	return out, failed(err)
+}
+
+// options are those of the workflow's code, which looks nothing up.
+func (e *execution) options() []runtime.Option {
+	o := []runtime.Option{runtime.WithTenant(e.setup.Tenant), runtime.WithEngine(e), runtime.WithSecrets(func(string) (string, bool) { return "", false })}
+	for _, ob := range e.opts.Observers {
+		o = append(o, runtime.WithObserver(once{ob, e.root}))
+	}
+	return o
 }
 
 // once hides from an observer what it has seen before.

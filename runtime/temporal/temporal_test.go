@@ -53,7 +53,7 @@ var (
 )
 
 var nodes = []*flow.Node{
-	{ID: "all", Pos: "t.flowgen.yaml:3:3", Index: 0},
+	{ID: "all", Pos: "t.flowgen.yaml:3:3", Index: 0, Limit: 16},
 	{ID: "shout", Pos: "t.flowgen.yaml:4:3", Index: 1},
 	{ID: "flaky", Pos: "t.flowgen.yaml:5:3", Index: 2, Retry: &flow.Retry{Attempts: 3, Base: time.Second}},
 	{ID: "ask", Pos: "t.flowgen.yaml:6:3", Index: 3, Timeout: time.Hour},

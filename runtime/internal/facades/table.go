@@ -43,11 +43,11 @@ var facades = []facade{
 		AtExit Exit WithFakes
 		Tier Native Wasm Process Container GVisor
 	`},
-	{dir: "../flow", pkg: "flow", most: 120, text: `
+	{dir: "../flow", pkg: "flow", most: 121, text: `
 		Compat2 Run Runtime Info Node Tool Field Edge Need Retry Step Journaling Facts NewFacts New Start End EndState
 		Call CallOr CallOrSkip Try Map MapDrop MapKeep MapOr Enumerate Indexed Item Failure Parallel ParallelLimit Graph Ask AskOr
 		AskOrSkip OnFailure Choose Dispatch ToolResult UnknownTool DeniedTool Wait Pace Parse ParseText
-		Bind ToolOption Blocked CacheFor CacheForever CostUSD Deprecated IdempotencyKey Idempotent MaxOutput Permissions Rate
+		Bind ToolOption Blocked CacheFor CacheForever CostUSD Deprecated IdempotencyKey Idempotent MaxOutput Permissions Queue Rate
 		Replay Secrets Effects None Reads Writes External
 		Doubt DoubtPolicy FailInDoubt AskInDoubt AssumeDone RetryWithKey OnInDoubt ReplayPolicy DefaultReplay FailLoud MustStub
 		RecordedResult
