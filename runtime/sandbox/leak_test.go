@@ -62,7 +62,7 @@ export default async ({ kind, n }) => {
   try {
     for (let i = 0; i < n; i++) {
       if (kind === "descriptors") kept.push(fs.openSync("/dev/null"));
-      else if (kind === "threads") await new Promise((ok, no) => { const w = new Worker("setInterval(() => {}, 1000)", { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }); kept.push(w); w.on("online", ok).on("error", no) });
+      else if (kind === "threads") await new Promise((ok, no) => { const w = new Worker("setInterval(() => {}, 1000)", { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 } }); kept.push(w); w.on("online", ok).on("error", no) });
       else if (kind === "memory") kept.push(Buffer.alloc(8 << 20, 1));
       else if (kind === "processes") { const c = spawn("sleep", ["1000"], { stdio: "ignore" }); c.on("error", () => {}); kept.push(c) }
     }
@@ -127,7 +127,7 @@ func TestLeaksReplaceTheWorker(t *testing.T) {
 		{"python3", "processes", 20, nil, false},
 		{"node", "descriptors", 100_000, isolated, true},
 		{"node", "descriptors", 40, isolated, false},
-		{"node", "threads", 5, isolated, false},
+		{"node", "threads", 2, isolated, false},
 		{"node", "memory", 4, isolated, false},
 		{"node", "processes", 10, isolated, false},
 		{"node", "processes", 100, isolated, false},
