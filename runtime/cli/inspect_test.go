@@ -139,6 +139,9 @@ func TestInspectParked(t *testing.T) {
 
 func TestInspectCall(t *testing.T) {
 	name := cassette(t, looked())
+	if got, _ := inspect(t, ExitOK, name, "plan"); !strings.Contains(got, "tool      openai:m@1, effects asks\n") {
+		t.Error(got)
+	}
 	for _, key := range []string{"fetch", "abcdef"} {
 		got, _ := inspect(t, ExitOK, name, key)
 		last := `call      fetch

@@ -188,7 +188,7 @@ func (t *sheet) open(i *inspection) {
 func (t *sheet) record(j *journal.Journal, r journal.Record, c *inspectedCall) {
 	t.field("call", safe(r.Key), "")
 	t.field("attempt", itoa(r.Attempt), "")
-	t.field("tool", safe(r.Tool)+", effects "+safe(r.Effects), "")
+	t.field("tool", safe(r.Tool)+", effects "+safe(c.Effects), "")
 	t.field("call_id", safe(r.CallID), "")
 	if c.State == callOpen || c.State == callInDoubt || c.State == callWaiting || c.State == callInterrupted {
 		t.field("began", "+"+duration(c.Start), "")

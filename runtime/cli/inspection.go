@@ -181,6 +181,9 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, State: callDone, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
 		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Attachments: r.Attachments, Abandoned: r.Abandoned, Denied: r.Denied, Sandbox: r.Sandbox,
 		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Logs: r.Logs, Cancelled: r.Cancelled, Node: r.Node}
+	if r.Metered {
+		c.Effects = "asks" // journals say external
+	}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
 	switch {
 	case j.Waits(r):

@@ -164,6 +164,7 @@ func TestPast(t *testing.T) {
 	finished := Record{Key: "n", Attempt: 1, Tool: "t@1", Input: []byte("1"), Output: []byte(`{"b":2}`), Done: true}
 	begun := Record{Key: "n", Attempt: 1, Tool: "t@1", Input: []byte("1"), CallID: "c", Start: 7}
 	other := func(r Record) Record { r.Input = []byte("2"); return r }
+	metered := func(r Record) Record { r.Metered = true; return r }
 	denied := func(r Record) Record { r.Denied = true; return r }
 	same, edited := map[string]string{"n": "h1"}, map[string]string{"n": "h2"}
 	yes := func(Record) bool { return true }
@@ -189,6 +190,9 @@ func TestPast(t *testing.T) {
 		{name: "a write, edited", effects: flow.Writes, record: finished, nodes: edited, want: true, err: "node n has changed. It is not run again by itself"},
 		{name: "a write, edited, that may run again", effects: flow.Writes, record: finished, nodes: edited, redo: yes, want: false},
 		{name: "a write, edited, that may not", effects: flow.Writes, record: finished, nodes: edited, redo: no, want: true, err: "node n has changed"},
+		{name: "an answer of a model, edited", effects: flow.External, record: metered(finished), nodes: edited, want: false},
+		{name: "an answer of a model to another prompt, edited elsewhere", effects: flow.External, record: metered(other(finished)), nodes: same, want: false},
+		{name: "an answer of a model", effects: flow.External, record: metered(finished), nodes: same, want: true, out: `{"b":2}`},
 		{name: "a denied write, edited", effects: flow.Writes, record: denied(finished), nodes: edited, want: false},
 		{name: "a read that had begun", effects: flow.Reads, record: begun, want: false},
 		{name: "a read that had begun with another input", effects: flow.Reads, record: other(begun), want: false, err: "input is 1, was 2"},

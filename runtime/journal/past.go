@@ -68,7 +68,7 @@ func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 			}
 			changed = err.Error() // it follows from what has changed before it
 		}
-		if h.Effects < flow.Writes || rec.Denied || p.redo != nil && p.redo(rec) {
+		if h.Effects < flow.Writes || rec.Metered || rec.Denied || p.redo != nil && p.redo(rec) {
 			return false, nil
 		}
 		return true, diverged("call %s has run already, and its effects are %s: %s. It is not run again by itself", rec.Key, h.Effects, changed)
