@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	var fix, strict, secrets, tiers bool
+	var fix, strict, secrets, tiers, watch bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "check [FILE|FOLDER...]",
@@ -30,10 +30,16 @@ func (a *app) checkCommand() *cobra.Command {
 			"GITHUB_WORKSPACE, if that is set. docs/problem-matcher.json of flowgen's repository has regular expressions for\n" +
 			"systems that parse the text.",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			write, err := diagnosticsAs(format)
 			if err != nil {
 				return err
+			}
+			if watch {
+				if fix || strict || secrets || tiers {
+					return usage("--watch goes on until it is stopped and only reports: leave out --fix, --strict, --secrets and --sandbox")
+				}
+				return a.watch(cmd.Context(), args, write)
 			}
 			names, found, err := workflows(tested(newDisk(), args))
 			if len(args) == 0 {
@@ -71,6 +77,7 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set on this machine, or only for the entire organisation")
 	cmd.Flags().BoolVar(&tiers, "sandbox", false, "also report sandbox tiers that tools need and this machine lacks; tries each once")
 	cmd.Flags().BoolVar(&strict, "strict", false, "also fail on warnings")
+	cmd.Flags().BoolVar(&watch, "watch", false, "go on, and report again when a file changes")
 	formatFlag(cmd, &format, "text", "json", "github", "sarif")
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +46,7 @@ func (d duplex) Close() error {
 }
 
 func (a *app) lspOptions() lsp.Options {
+	runs := &lastRuns{map[string]time.Time{}, map[string]*lsp.Run{}}
 	return lsp.Options{
 		Version: origin.Version(),
 		Compile: compileUnsaved,
@@ -58,11 +60,28 @@ func (a *app) lspOptions() lsp.Options {
 		Enter: os.Chdir,
 		Find:  func() ([]string, error) { return below(".") },
 		Log:   a.stderr,
+
+		Generated: generatedUnsaved,
+		Graph:     graphUnsaved,
+		LastRun:   runs.of,
 	}
 }
 
 // compileUnsaved is compileAny for files of which an editor has texts that are not saved.
 func compileUnsaved(name string, from lsp.Inputs) *lsp.Result {
+	files := unsavedDisk(from)
+	one := &app{}
+	c := one.compileAny(files, name)
+	one.cases(files, c)
+	res := &lsp.Result{Workflow: c.workflow, Program: c.program, List: c.list, Cases: c.caseFiles, Files: c.sources}
+	for file := range files.asked {
+		res.Files = append(res.Files, file)
+	}
+	return res
+}
+
+// unsavedDisk is the disk with the texts of an editor in the place of those of files.
+func unsavedDisk(from lsp.Inputs) *disk {
 	files := newDisk()
 	files.packages, files.later, files.look = from.Packages, from.Later, from.Look
 	for file, text := range from.Unsaved {
@@ -75,12 +94,5 @@ func compileUnsaved(name string, from lsp.Inputs) *lsp.Result {
 		}
 	}
 	files.asked = map[string]bool{}
-	one := &app{}
-	c := one.compileAny(files, name)
-	one.cases(files, c)
-	res := &lsp.Result{Workflow: c.workflow, Program: c.program, List: c.list, Cases: c.caseFiles, Files: c.sources}
-	for file := range files.asked {
-		res.Files = append(res.Files, file)
-	}
-	return res
+	return files
 }

@@ -33,7 +33,8 @@ output: {text: $last}
 // TestLSPCompletion: at each place, marked by a bar, the server offers these and not those.
 func TestLSPCompletion(t *testing.T) {
 	t.Parallel()
-	e := edit(t, map[string]string{"prompts/ask.md": "x"})
+	e := edit(t, map[string]string{"prompts/ask.md": "x", "notes/words.py": "def count(text: str) -> int:\n    return 1\n\ndef _own():\n    pass\n",
+		"tools/tools.go": "package tools\n\n// Search finds.\nfunc Search(text string) ([]string, error) { return nil, nil }\n\nfunc Watch(c chan int) {}\n\nfunc own() {}\n"})
 	const name = "shop.flowgen.yaml"
 	e.open(name, shop)
 	e.diagnostics(name)
@@ -56,6 +57,12 @@ func TestLSPCompletion(t *testing.T) {
 		{"edges:\n", "|\nedges:\n", "policy defaults agents", "nodes tools"},
 		{"  last: {let", "  other: {|}\n  last: {let", "tool let map llm agent when", "shell"},
 		{"- first -> score", "- first -> |", "score last end", "greet"},
+		{"{shell: \"echo hi\",", "{go: ./|,", "./tools ./prompts", "./tools.Search"},
+		{"{shell: \"echo hi\",", "{go: ./tools.|,", "./tools.Search", "./tools.Watch ./tools.own"},
+		{"{shell: \"echo hi\",", "{python: notes.|,", "notes.words:", "notes.words:count"},
+		{"{shell: \"echo hi\",", "{python: \"notes.words:|\",", "notes.words:count", "notes.words:_own"},
+		{"edges:\n", "edges:\n  - {from: score, switch: score.route, cases: {keep: last, |}}\n", "drop", "keep who"},
+		{"  last: {let", "  last: {when: score.route == \"|\", let", "keep drop", "score"},
 		{"out: {route: enum<keep|drop>", "on_error: |\n    out: {route: enum<keep|drop>", "fail skip", "first"},
 	} {
 		i := strings.Index(c.new, "|")
@@ -89,6 +96,19 @@ func TestLSPCompletion(t *testing.T) {
 			t.Fatal("the text is another one")
 		}
 	}
+	e.replace(name, "$input.who}", "$input.whoo}")
+	actions := answer[[]struct{ Title string }](t, e.ask("textDocument/codeAction", object{"textDocument": object{"uri": e.uri(name)}, "context": object{"diagnostics": []any{}},
+		"range": lspRange{at(e.texts[name], strings.Index(e.texts[name], "whoo")), at(e.texts[name], strings.Index(e.texts[name], "whoo")+1)}}))
+	if len(actions) == 0 {
+		t.Errorf("no action mends a name")
+	}
+	e.replace(name, "$input.whoo}", "$input.zzzz}")
+	actions = answer[[]struct{ Title string }](t, e.ask("textDocument/codeAction", object{"textDocument": object{"uri": e.uri(name)}, "context": object{"diagnostics": []any{}},
+		"range": lspRange{at(e.texts[name], strings.Index(e.texts[name], "zzzz")), at(e.texts[name], strings.Index(e.texts[name], "zzzz")+1)}}))
+	if len(actions) != 2 || !slices.ContainsFunc(actions, func(a struct{ Title string }) bool { return a.Title == "change to items" }) {
+		t.Errorf("choices: %v", actions)
+	}
+	e.replace(name, "$input.zzzz}", "$input.who}")
 	hints := answer[[]struct{ Label string }](t, e.ask("textDocument/inlayHint", object{"textDocument": object{"uri": e.uri(name)}, "range": lspRange{End: lspPosition{100, 0}}}))
 	if len(hints) != 3 || hints[1].Label != ": {route: enum<keep|drop>, why: string}" {
 		t.Errorf("hints: %v", hints)

@@ -68,7 +68,10 @@ func edit(t testing.TB, files map[string]string) *editor {
 	return editIn(t, dir)
 }
 
-func editIn(t testing.TB, dir string) *editor {
+func editIn(t testing.TB, dir string) *editor { return editAs(t, dir, nil) }
+
+// editAs is editIn for a client with options of its own.
+func editAs(t testing.TB, dir string, options object) *editor {
 	t.Helper()
 	e := &editor{t: t, dir: dir, published: make(chan published, 10000), versions: map[string]int{}, texts: map[string]string{}}
 	e.cmd = exec.Command("flowgen", "lsp", "--stdio")
@@ -88,7 +91,7 @@ func editIn(t testing.TB, dir string) *editor {
 	t.Cleanup(func() { _ = e.cmd.Process.Kill(); _ = e.cmd.Wait() })
 	e.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(pipes{out, in}, jsonrpc2.VSCodeObjectCodec{}), e, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	t.Cleanup(func() { e.conn.Close() })
-	e.init = e.ask("initialize", object{"rootUri": e.uri("."), "capabilities": object{}})
+	e.init = e.ask("initialize", object{"rootUri": e.uri("."), "capabilities": object{}, "initializationOptions": options})
 	e.tell("initialized", object{})
 	return e
 }

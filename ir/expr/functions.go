@@ -68,6 +68,14 @@ type Usage struct {
 	Method bool   // it is written behind the value that it is about
 }
 
+// usages are those of functions that are no builtins.
+var usages = map[string]string{
+	"size": "size(x)", "string": "string(x)", "default": "default(value, fallback)", "first": "first(a, b)",
+	"exists": "xs.exists(x, condition)", "all": "xs.all(x, condition)", "map": "xs.map(x, value)", "filter": "xs.filter(x, condition)", "sortBy": "xs.sortBy(x, key)",
+	"contains": "s.contains(text)", "startsWith": "s.startsWith(text)", "endsWith": "s.endsWith(text)", "matches": `s.matches("pattern")`,
+	"timestamp": `timestamp("2026-01-02T15:04:05Z")`, "duration": `duration("90s")`,
+}
+
 // Usages are the functions of the language, in the order in which help lists them.
 func Usages() []Usage {
 	var out []Usage
@@ -75,6 +83,9 @@ func Usages() []Usage {
 		u := Usage{Name: name, Method: slices.Contains([]string{"exists", "all", "map", "filter", "contains", "startsWith", "endsWith", "matches", "sortBy"}, name)}
 		if b := builtins[name]; b != nil {
 			u.Text, u.Method = b.usage, b.method
+		}
+		if u.Text == "" {
+			u.Text = usages[name]
 		}
 		out = append(out, u)
 	}

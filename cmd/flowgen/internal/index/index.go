@@ -38,12 +38,14 @@ const (
 
 // A Name is something that has a name in the files of a workflow.
 type Name struct {
-	Kind Kind
-	Text string
-	At   source.Span // of its declaration; zero: it has none
-	Body source.Span // the declaration as a whole, for outlines; zero: At
-	Type *schema.Type
-	Doc  string
+	Kind  Kind
+	Text  string
+	At    source.Span // of its declaration; zero: it has none
+	Body  source.Span // the declaration as a whole, for outlines; zero: At
+	Type  *schema.Type
+	In    *schema.Type // what a call of it takes: of tools, workflows, and nodes that call these
+	Doc   string
+	Notes []string // what else a person has to know, a sentence each
 }
 
 // Key tells names apart, across workflows and compilations of the same text.
@@ -67,6 +69,7 @@ type Ref struct {
 type Index struct {
 	Refs  []Ref // in order of files and places
 	Names []*Name
+	Calls []source.Span // names of functions of the language, where they are called
 }
 
 // At is the reference at an offset of a file; of two that meet there the one that begins there. nil: there is none.
@@ -167,7 +170,7 @@ func (b *builder) workflow(wf *ir.Workflow) {
 	b.wf = wf
 	defer func() { b.wf = outer }()
 	if wf.Name.Span.File != nil {
-		b.declare(Flow, wf.Name, wf.Name.Span, nil, wf.Description)
+		b.declare(Flow, wf.Name, wf.Name.Span, nil, wf.Description).Notes = caps(wf.Policy)
 	}
 	b.declarations(wf)
 	for _, u := range wf.TypeUses {
@@ -196,7 +199,7 @@ func (b *builder) declarations(wf *ir.Workflow) {
 		b.declare(Secret, s.Name, s.Name.Span, nil, "")
 	}
 	for _, m := range wf.Models {
-		b.declare(Model, m.Name, m.Span, nil, m.Model.Name)
+		b.declare(Model, m.Name, m.Span, nil, "").Notes = modelNotes(m)
 		b.secret(m.Key)
 	}
 	for _, s := range wf.Servers {
@@ -207,7 +210,7 @@ func (b *builder) declarations(wf *ir.Workflow) {
 		}
 	}
 	for _, a := range wf.Agents {
-		b.declare(Agent, a.Name, a.Span, nil, "")
+		b.declare(Agent, a.Name, a.Span, nil, "").Notes = caps(a.Agent.Policy)
 		b.agent(&a.Agent)
 	}
 	for _, t := range wf.Tools {
@@ -257,7 +260,8 @@ func (b *builder) tool(t *ir.Tool) {
 	if id.Span.File == nil {
 		id = t.Name
 	}
-	b.declare(Tool, id, t.Span, t.Out, t.Description)
+	n := b.declare(Tool, id, t.Span, t.Out, t.Description)
+	n.In, n.Notes = t.In, toolNotes(t)
 	b.fields(Field, t.In)
 	b.fields(Field, t.Out)
 	b.auth(t.Auth)
@@ -299,7 +303,9 @@ func (b *builder) tool(t *ir.Tool) {
 		}
 	}
 	if ref := foreignRef(t.Binding); t.Def != nil && ref.Span.File != nil && t.Def.Span.File != nil {
-		b.add(Ref{At: ref.Span, Name: b.name(Function, t.Def.Name, t.Def.Span), Type: t.Out})
+		n := b.name(Function, t.Def.Name, t.Def.Span)
+		b.add(Ref{At: ref.Span, Name: n, Type: t.Out})
+		b.add(Ref{At: t.Def.Span, Name: n, Declares: true})
 	}
 }
 
@@ -325,4 +331,5 @@ func (b *builder) function(f *ir.GoFunc) {
 	n := b.name(Function, f.Bind.Path+"."+f.Bind.Func, f.Bind.PosSpan)
 	n.Doc, n.Type = f.Bind.Doc, f.Bind.Out
 	b.add(Ref{At: f.Ref.Span, Name: n})
+	b.add(Ref{At: f.Bind.PosSpan, Name: n, Declares: true})
 }

@@ -50,7 +50,8 @@ func (b *builder) body(body *ir.Body) {
 
 func (b *builder) node(n *ir.Node, target func(ir.Ident)) {
 	if !n.Inline && !strings.HasSuffix(n.ID.Name, ir.UndoSuffix) {
-		b.declare(Node, n.ID, n.Span, n.Result, "")
+		name := b.declare(Node, n.ID, n.Span, n.Result, "")
+		name.In, name.Notes = called(n), nodeNotes(n)
 	}
 	b.expr(n.When)
 	for _, c := range n.Catch {
@@ -273,6 +274,10 @@ func (b *builder) expression(text source.Text, n *expr.Node) {
 					b.add(Ref{At: at, Name: b.name(Field, f.Name, f.Span), Type: n.Type})
 				}
 			}
+		case expr.Call, expr.Macro:
+			if at.File != nil && at.Lo < at.Hi {
+				b.out.Calls = append(b.out.Calls, at)
+			}
 		}
 		return true
 	})
@@ -306,20 +311,7 @@ func InputOf(wf *ir.Workflow, id string) (in *schema.Type) {
 	visit = func(b *ir.Body) {
 		for _, n := range b.Nodes {
 			if n.ID.Name == id {
-				switch v := n.Verb.(type) {
-				case *ir.ToolCall:
-					if v.Tool != nil {
-						in = v.Tool.In
-					}
-				case *ir.Flow:
-					if v.Flow != nil {
-						in = &schema.Type{Kind: schema.Struct, Fields: v.Flow.Input}
-					}
-				case *ir.LLM:
-					if v.Prompt != nil {
-						in = v.Prompt.With
-					}
-				}
+				in = called(n)
 			}
 			if body := ir.BodyOf(n.Verb); body != nil {
 				visit(body)
@@ -328,4 +320,23 @@ func InputOf(wf *ir.Workflow, id string) (in *schema.Type) {
 	}
 	visit(&wf.Body)
 	return in
+}
+
+// called is the input of what a node calls; nil when it calls nothing that is known.
+func called(n *ir.Node) *schema.Type {
+	switch v := n.Verb.(type) {
+	case *ir.ToolCall:
+		if v.Tool != nil {
+			return v.Tool.In
+		}
+	case *ir.Flow:
+		if v.Flow != nil {
+			return &schema.Type{Kind: schema.Struct, Fields: v.Flow.Input}
+		}
+	case *ir.LLM:
+		if v.Prompt != nil {
+			return v.Prompt.With
+		}
+	}
+	return nil
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser"
+	"github.com/flowgen-dev/flowgen/runtime/editdistance"
 )
 
 func (s *server) formatting(params *json.RawMessage) (any, error) {
 	p, err := decode[positionParams](params)
 	name := nameOf(p.TextDocument.URI)
 	d := s.ws.docs[name]
-	if err != nil || d == nil {
+	if err != nil || d == nil || !isYAML(name) {
 		return []textEdit{}, err
 	}
 	out, err := s.opts.Format(name, d.text.s)
@@ -21,6 +22,32 @@ func (s *server) formatting(params *json.RawMessage) (any, error) {
 		return []textEdit{}, nil // what is wrong with it is a diagnostic
 	}
 	return []textEdit{d.text.edit(out)}, nil
+}
+
+// rangeFormatting is what formatting changes of the lines of a range. A change that goes beyond them is left out.
+func (s *server) rangeFormatting(params *json.RawMessage) (any, error) {
+	p, err := decode[positionParams](params)
+	name := nameOf(p.TextDocument.URI)
+	d := s.ws.docs[name]
+	if err != nil || d == nil || !isYAML(name) {
+		return []textEdit{}, err
+	}
+	out, err := s.opts.Format(name, d.text.s)
+	if err != nil || out == "" {
+		return []textEdit{}, nil
+	}
+	lo, hi := p.Range.Start.Line, p.Range.End.Line
+	if p.Range.End.Character > 0 || hi == lo {
+		hi++
+	}
+	edits := []textEdit{}
+	for _, h := range hunks(strings.SplitAfter(d.text.s, "\n"), strings.SplitAfter(out, "\n")) {
+		if h.lo < lo || h.hi > hi {
+			continue
+		}
+		edits = append(edits, textEdit{span{position{Line: h.lo}, position{Line: h.hi}}, h.text})
+	}
+	return edits, nil
 }
 
 // edit is the smallest edit of whole lines that makes another text of t.
@@ -75,6 +102,9 @@ func (s *server) codeActions(params *json.RawMessage) (any, error) {
 			}
 		}
 	}
+	if wants("quickfix") {
+		out = append(out, s.choices(name, d, lo, hi)...)
+	}
 	if wants("source.fixAll") && len(all) > 0 {
 		files, n := parser.ApplyFixes(all)
 		edit := workspaceEdit{map[string][]textEdit{}}
@@ -90,6 +120,38 @@ func (s *server) codeActions(params *json.RawMessage) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+// maxChoices is how many names are offered in the place of one that does not exist.
+const maxChoices = 5
+
+// choices are the names that could stand in the place of one that is wrong, where flowgen does not know which of them was meant.
+func (s *server) choices(name string, d *document, lo, hi int) []codeAction {
+	var out []codeAction
+	for _, r := range s.ws.rootsOf(name) {
+		for _, x := range r.list {
+			at := x.Span
+			if len(x.Fixes) > 0 || x.Severity != diag.Error || fileOf(x, r.name) != name || at.File.Text != d.text.s || at.Hi < lo || hi < at.Lo {
+				continue
+			}
+			if word(d.text.s[:at.Hi]) != at.Lo || at.Lo == at.Hi {
+				continue // no name
+			}
+			c := cursor{name: name, doc: d, off: at.Hi, roots: s.ws.rootsOf(name)}
+			items := s.expressions(c, at.Lo)
+			likeness := func(label string) int { return editdistance.Of([]rune(label), []rune(at.Text()), 100) }
+			items = slices.DeleteFunc(items, func(i completionItem) bool { return i.Label == at.Text() || i.Kind == itemMethod })
+			slices.SortStableFunc(items, func(a, b completionItem) int { return likeness(a.Label) - likeness(b.Label) })
+			for _, i := range items[:min(len(items), maxChoices)] {
+				out = append(out, codeAction{Title: "change to " + i.Label, Kind: "quickfix", Diagnostics: []diagnostic{s.ws.diagnostic(x)},
+					Edit: workspaceEdit{map[string][]textEdit{d.uri: {{d.text.span(at.Lo, at.Hi), i.Label}}}}})
+			}
+			if len(out) > 0 {
+				return out
+			}
+		}
+	}
+	return out
 }
 
 // workspaceEdit is the edits of a fix; it is not ok where the text of an open file is another one.

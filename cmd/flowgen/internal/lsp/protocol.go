@@ -51,6 +51,9 @@ type initializeParams struct {
 			PositionEncodings []string `json:"positionEncodings"`
 		} `json:"general"`
 	} `json:"capabilities"`
+	Options struct {
+		Commands []string `json:"commands"`
+	} `json:"initializationOptions"`
 }
 
 type openParams struct {
@@ -134,6 +137,10 @@ type workspaceSymbol struct {
 	Kind      int      `json:"kind"`
 	Location  location `json:"location"`
 	Container string   `json:"containerName,omitempty"`
+}
+
+type semanticTokens struct {
+	Data []int `json:"data"`
 }
 
 type foldingRange struct {

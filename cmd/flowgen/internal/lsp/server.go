@@ -26,6 +26,10 @@ type Options struct {
 	Enter   func(dir string) error                  // makes the folder of the workspace the working directory
 	Find    func() ([]string, error)                // the workflow files of the workspace
 	Log     io.Writer
+
+	Generated func(name string, from Inputs) (string, error) // the Go of a workflow
+	Graph     func(name string, from Inputs) (string, error) // its graph
+	LastRun   func(name, workflow string) *Run               // nil when there is none
 }
 
 // Serve speaks the protocol over stdio until the client says exit or goes away. It reports whether the client said goodbye.
@@ -49,9 +53,10 @@ type server struct {
 	inbox chan message
 	ws    *workspace
 
-	cancelled sync.Map // of jsonrpc2.ID
-	ready     bool     // initialized
-	down      bool     // shut down
+	cancelled sync.Map        // of jsonrpc2.ID
+	offers    map[string]bool // commands that the client has
+	ready     bool            // initialized
+	down      bool            // shut down
 }
 
 // Handle implements jsonrpc2.Handler: it only queues, but for cancellations, which are about what is queued.
@@ -110,6 +115,7 @@ func (s *server) idle() bool {
 	w := s.ws
 	switch {
 	case w.compileNext():
+	case w.orphaned() && w.scanNext():
 	case len(w.unpublished) > 0:
 		for _, p := range w.publishable() {
 			_ = s.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
@@ -183,29 +189,36 @@ var methods map[string]func(*server, *json.RawMessage) (any, error)
 func init() {
 	nothing := func(*server, *json.RawMessage) (any, error) { return nil, nil }
 	methods = map[string]func(*server, *json.RawMessage) (any, error){
-		"initialized":                      nothing,
-		"$/setTrace":                       nothing,
-		"workspace/didChangeConfiguration": nothing,
-		"textDocument/didOpen":             (*server).didOpen,
-		"textDocument/didChange":           (*server).didChange,
-		"textDocument/didSave":             (*server).didSave,
-		"textDocument/didClose":            (*server).didClose,
-		"textDocument/completion":          (*server).completion,
-		"textDocument/inlayHint":           (*server).inlayHints,
-		"textDocument/definition":          (*server).definition,
-		"textDocument/typeDefinition":      (*server).typeDefinition,
-		"textDocument/references":          (*server).references,
-		"textDocument/documentHighlight":   (*server).highlights,
-		"textDocument/hover":               (*server).hover,
-		"textDocument/documentSymbol":      (*server).documentSymbols,
-		"textDocument/foldingRange":        (*server).folding,
-		"textDocument/documentLink":        (*server).links,
-		"textDocument/formatting":          (*server).formatting,
-		"textDocument/codeAction":          (*server).codeActions,
-		"textDocument/prepareRename":       (*server).prepareRename,
-		"textDocument/rename":              (*server).rename,
-		"workspace/symbol":                 (*server).workspaceSymbols,
-		"workspace/didChangeWatchedFiles":  (*server).didChangeFiles,
+		"initialized":                       nothing,
+		"$/setTrace":                        nothing,
+		"workspace/didChangeConfiguration":  nothing,
+		"textDocument/didOpen":              (*server).didOpen,
+		"textDocument/didChange":            (*server).didChange,
+		"textDocument/didSave":              (*server).didSave,
+		"textDocument/didClose":             (*server).didClose,
+		"textDocument/completion":           (*server).completion,
+		"textDocument/inlayHint":            (*server).inlayHints,
+		"textDocument/definition":           (*server).definition,
+		"textDocument/typeDefinition":       (*server).typeDefinition,
+		"textDocument/references":           (*server).references,
+		"textDocument/documentHighlight":    (*server).highlights,
+		"textDocument/hover":                (*server).hover,
+		"textDocument/documentSymbol":       (*server).documentSymbols,
+		"textDocument/foldingRange":         (*server).folding,
+		"textDocument/documentLink":         (*server).links,
+		"textDocument/formatting":           (*server).formatting,
+		"textDocument/codeAction":           (*server).codeActions,
+		"textDocument/codeLens":             (*server).lenses,
+		"textDocument/signatureHelp":        (*server).signatures,
+		"textDocument/selectionRange":       (*server).selections,
+		"textDocument/rangeFormatting":      (*server).rangeFormatting,
+		"textDocument/prepareRename":        (*server).prepareRename,
+		"textDocument/rename":               (*server).rename,
+		"textDocument/semanticTokens/full":  (*server).semanticTokens,
+		"textDocument/semanticTokens/range": (*server).semanticTokens,
+		"workspace/executeCommand":          (*server).execute,
+		"workspace/symbol":                  (*server).workspaceSymbols,
+		"workspace/didChangeWatchedFiles":   (*server).didChangeFiles,
 	}
 }
 
@@ -238,6 +251,10 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 			break
 		}
 	}
+	s.offers = map[string]bool{}
+	for _, c := range p.Options.Commands {
+		s.offers[c] = true
+	}
 	s.ws.begin(root != "")
 	s.ready = true
 	return map[string]any{
@@ -248,10 +265,15 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 
 func capabilities(encoding string) map[string]any {
 	return map[string]any{
-		"positionEncoding":   encoding,
-		"completionProvider": map[string]any{"triggerCharacters": []string{"$", ".", "{", " ", "/"}},
-		"inlayHintProvider":  true,
-		"definitionProvider": true, "typeDefinitionProvider": true, "referencesProvider": true, "documentHighlightProvider": true,
+		"positionEncoding":       encoding,
+		"completionProvider":     map[string]any{"triggerCharacters": []string{"$", ".", "{", " ", "/"}},
+		"inlayHintProvider":      true,
+		"signatureHelpProvider":  map[string]any{"triggerCharacters": []string{"(", ","}},
+		"semanticTokensProvider": map[string]any{"legend": map[string]any{"tokenTypes": tokenTypes, "tokenModifiers": tokenModifiers}, "full": true, "range": true},
+		"selectionRangeProvider": true, "documentRangeFormattingProvider": true,
+		"codeLensProvider":       map[string]any{},
+		"executeCommandProvider": map[string]any{"commands": []string{commandGenerated, commandGraph}},
+		"definitionProvider":     true, "typeDefinitionProvider": true, "referencesProvider": true, "documentHighlightProvider": true,
 		"hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true, "foldingRangeProvider": true,
 		"documentFormattingProvider": true, "documentLinkProvider": map[string]any{},
 		"codeActionProvider": map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll"}},

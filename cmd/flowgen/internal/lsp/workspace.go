@@ -41,6 +41,7 @@ type Result struct {
 type workspace struct {
 	opts Options
 	utf8 bool
+	all  bool // a workflow that cannot be read is one all the same: it was named
 
 	docs  map[string]*document // open files by name
 	roots map[string]*root     // workflows by name
@@ -179,6 +180,17 @@ func (w *workspace) scanNext() bool {
 	return false
 }
 
+// orphaned reports whether an open file that is to be published belongs to no workflow so far: it may be a prompt of one that was
+// not looked at yet.
+func (w *workspace) orphaned() bool {
+	for name := range w.unpublished {
+		if w.docs[name] != nil && w.rootsOf(name) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // settle compiles all that is left to, for answers about the entire workspace.
 func (w *workspace) settle() {
 	for w.compileNext() || w.scanNext() {
@@ -238,7 +250,7 @@ func (w *workspace) compile(name string) {
 	for _, f := range res.Files {
 		r.files[nameOfFile(f)] = true
 	}
-	if !strings.HasSuffix(name, parser.WorkflowSuffix) && slices.ContainsFunc(res.List, unknownLanguage) || w.docs[name] == nil && !slices.Contains(res.Files, name) {
+	if !strings.HasSuffix(name, parser.WorkflowSuffix) && !w.all && slices.ContainsFunc(res.List, unknownLanguage) || !w.all && w.docs[name] == nil && !slices.Contains(res.Files, name) {
 		delete(w.roots, name) // a YAML file of something else, or one that is gone
 		return
 	}
