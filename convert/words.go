@@ -67,7 +67,7 @@ var words = map[string]Word{
 	"When":      {"a condition", "write `when` on the native node"},
 	"Verbatim":  {"output with its last line break", "write the text that follows it into the native prompt"},
 	"With":      {"arguments", "write `with` on the native node"},
-	"Env":       {"variables of the environment", "write `env` on the native tool"},
+	"Env":       {"environment variables", "write `env` on the native tool"},
 	"Dir":       {"a folder to run in", "write `dir` on the native tool"},
 	"Shell":     {"a shell script", "write `shell` in a native tool"},
 	"New":       {"a model that the environment chooses", "name one model below `models`"},

@@ -74,7 +74,7 @@ func TestDiagnosticsTable(t *testing.T) {
 	var order []diag.Code
 	for _, e := range flowparser.Codes() {
 		if byCode[e.Code] == "" {
-			t.Errorf("the entry %s has no constant, or stands twice", e.Code)
+			t.Errorf("the entry %s has no constant, or appears twice", e.Code)
 		}
 		delete(byCode, e.Code)
 		order = append(order, e.Code)

@@ -222,7 +222,7 @@ func (l *loader) unreadable(name string, at source.Span, err error) {
 	}
 	d := cannotRead(diag.CannotRead, name, at, err)
 	if !at.IsZero() && errors.Is(err, fs.ErrNotExist) {
-		d.Help = "names are relative to the folder of the file they stand in"
+		d.Help = "names are relative to the folder of the file they are in"
 	}
 	l.sink.Report(d)
 }
@@ -274,7 +274,7 @@ func (l *loader) resolve(from *source.File, ref ir.Ident) (string, bool) {
 		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "names of files are written with `/` on every system", Help: "replace with `" + fixed + "`"})
 		return "", false
 	case path.IsAbs(ref.Name), strings.Contains(ref.Name, ":"): // a drive of Windows, or a stream
-		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "files are named relative to the folder of the file they stand in", Help: "move the file into the project, and write its relative name"})
+		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "files are named relative to the folder of the file they are in", Help: "move the file into the project, and write its relative name"})
 		return "", false
 	}
 	if from.Module != "" {

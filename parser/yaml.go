@@ -24,7 +24,7 @@ var yamlCodes = map[yamlnode.ProblemKind]diag.Code{
 // relatedWords says what the other half of a problem is.
 var relatedWords = map[yamlnode.ProblemKind]string{
 	yamlnode.DuplicateKey: "first defined here",
-	yamlnode.AliasCycle:   "it stands inside this",
+	yamlnode.AliasCycle:   "it is inside this",
 }
 
 func yamlDiagnostic(p yamlnode.Problem) diag.Diagnostic {

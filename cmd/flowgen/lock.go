@@ -299,7 +299,7 @@ func (a *app) lockServer(ctx context.Context, s *lockServer) (_ *mcplock.Server,
 			continue
 		}
 		for _, h := range tool.Hidden() {
-			fail("tool %s has hidden characters, which can say to a model what a person does not read: %s", t.Name, h)
+			fail("tool %s has hidden characters, which can say to a model what a user does not read: %s", t.Name, h)
 			ok = false
 		}
 		out.Tools = append(out.Tools, tool)

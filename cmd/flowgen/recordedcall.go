@@ -266,7 +266,7 @@ func noSuchTool(wf *ir.Workflow, r journal.Record) error {
 	case t != nil:
 		return fmt.Errorf("call %s was one of %s; the workflow has %s now", r.Key, r.Tool, t.FullName())
 	case r.Tool == engine.HumanTool || r.Metered || strings.Contains(r.Tool, ":"):
-		return fmt.Errorf("call %s is one of %s, which is no tool that a node could call: questions to people and models stay with their nodes", r.Key, r.Tool)
+		return fmt.Errorf("call %s is one of %s, which is no tool that a node could call: questions to users and models stay with their nodes", r.Key, r.Tool)
 	}
 	return fmt.Errorf("call %s was one of %s, which the workflow does not have", r.Key, r.Tool)
 }

@@ -206,11 +206,11 @@ func flagError(err error) error {
 	case errors.Is(err, strconv.ErrRange):
 		return fmt.Errorf("%s: the number is too large", text)
 	case number.Func == "ParseUint":
-		return fmt.Errorf("%s: it takes a whole number from zero", text)
+		return fmt.Errorf("%s: it takes an integer from zero", text)
 	case number.Func == "ParseFloat":
 		return fmt.Errorf("%s: it takes a number", text)
 	}
-	return fmt.Errorf("%s: it takes a whole number", text)
+	return fmt.Errorf("%s: it takes an integer", text)
 }
 
 // behindFile is about a flag of the workflow's program that is in front of the file.

@@ -61,7 +61,7 @@ func checkSecret(s *ir.Secret, lookup runtime.SecretLookup) (diag.Diagnostic, bo
 	case !ok:
 		d.Message, d.Help = "secret \""+name+"\" is not set in "+strings.Join(places, ", or in "), help[0]+" before the program runs"
 	case of == runtime.Org && len(owners) > 1:
-		d.Code, d.Message, d.Help = diag.SecretBroad, "secret \""+name+"\" is the one of the whole organisation, from /run/secrets", help[0]+" to use one of your own, or declare `"+name+": {from: [org]}`"
+		d.Code, d.Message, d.Help = diag.SecretBroad, "secret \""+name+"\" is the one of the entire organisation, from /run/secrets", help[0]+" to use one of your own, or declare `"+name+": {from: [org]}`"
 	default:
 		return d, false
 	}

@@ -128,7 +128,7 @@ func (s *siren) node(n *sirenspec.Node) {
 // ask rewrites an agent. Its guardrails become nodes around it, which can be taken out.
 func (s *siren) ask(n *sirenspec.Node, v *ir.LLM) {
 	if w := n.Writes; len(w) == 2 && w[0] == "working" && w[1] == n.ID.Name {
-		s.Refuse(n.ID.Span, "write it to `output."+w[1]+"`", "the text of %s is replaced by what the engine keeps of the node, and the next agent is told that", n.ID.Name)
+		s.Refuse(n.ID.Span, "write it to `output."+w[1]+"`", "the text of %s is replaced by what the engine keeps of the node, and the next agent receives that", n.ID.Name)
 	}
 	llm := &ir.LLM{Model: v.Model}
 	if n.System != nil && len(n.System.Segments) > 0 {

@@ -95,7 +95,7 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	}
 	switch r.Root {
 	case "env":
-		return no("make it an input, or a secret that a tool is given", "variables of the environment stand in no text of the native language")
+		return no("make it an input, or a secret that a tool is given", "environment variables cannot be used in native text")
 	case "inputs":
 		if len(r.Path) != 1 || r.Path[0] != "message" {
 			break
@@ -119,9 +119,9 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	case len(list) == 0 && r.Filter == "default":
 		return "", schema.StringType, true
 	case len(list) == 0:
-		return no("", "nothing that is converted stands at this place")
+		return no("", "nothing that is converted is at this place")
 	case len(list) > 1:
-		return no("write to names of their own", "several nodes write what stands here")
+		return no("write to names of their own", "several nodes write what is here")
 	}
 	p := list[0]
 	by := s.by(at)

@@ -85,7 +85,7 @@ func (s *siren) address(c *request, m *dialect.Mixed, http *ir.HTTPTool) {
 	if len(segs) > 0 && secretValue(segs[0].Ref) {
 		base = strings.Join(segs[0].Ref.Path, ".")
 		if segs = segs[1:]; len(segs) == 0 || !strings.HasPrefix(segs[0].Lit, "/") || !doc.FieldForm.MatchString(base) {
-			s.Refuse(m.Text.Span, "let the variable hold what stands before a `/`", "this address cannot be said in the native language")
+			s.Refuse(m.Text.Span, "let the variable hold what is before a `/`", "this address cannot be said in the native language")
 			return
 		}
 	}
@@ -97,15 +97,15 @@ func (s *siren) address(c *request, m *dialect.Mixed, http *ir.HTTPTool) {
 			continue
 		}
 		if before := b.String(); base == "" && strings.Count(before, "/") < 3 {
-			s.Refuse(seg.Ref.Text.Span, "write the host, or let a variable of the environment hold the base URL", "a value cannot stand in the host")
+			s.Refuse(seg.Ref.Text.Span, "write the host, or let an environment variable hold the base URL", "a value cannot be used in the host")
 			return
 		}
 		if secretValue(seg.Ref) || seg.Ref.Root == "env" {
-			s.Refuse(seg.Ref.Text.Span, "make it an input of the workflow, or a secret that the tool sends", "a variable of the environment stands in no place of a URL but its beginning")
+			s.Refuse(seg.Ref.Text.Span, "make it an input of the workflow, or a secret that the tool sends", "an environment variable can only be the start of a URL")
 			return
 		}
 		b.WriteString("{" + s.place(c, seg.Ref.Path[len(seg.Ref.Path)-1], s.shown(seg.Ref, c.node)) + "}")
-		s.Note(seg.Ref.Text.Span, "", "values are encoded where they stand in a URL; the engine puts them there as they are")
+		s.Note(seg.Ref.Text.Span, "", "values are encoded where they are in a URL; the engine puts them there as they are")
 	}
 	http.Base, http.URL = convert.Name(base), convert.Text(b.String())
 	if base == "" {
@@ -121,7 +121,7 @@ func (s *siren) filled(c *request, m *dialect.Mixed) string {
 		case seg.Ref == nil:
 			b.WriteString(doc.Braces(seg.Lit))
 		case seg.Ref.Root == "env":
-			s.Refuse(seg.Ref.Text.Span, "let one header hold it alone, or behind `Bearer `", "a variable of the environment stands in no text of the native language")
+			s.Refuse(seg.Ref.Text.Span, "let one header hold it alone, or behind `Bearer `", "an environment variable cannot be used in native text")
 		default:
 			b.WriteString("{{ " + s.place(c, seg.Ref.Path[len(seg.Ref.Path)-1], s.shown(seg.Ref, c.node)) + " }}")
 		}
@@ -194,7 +194,7 @@ func (s *siren) secret(r *dialect.Reference) ir.Ident {
 // pythonCall declares the tool of a node that calls a function. It returns what the tool is given.
 func (s *siren) pythonCall(n *sirenspec.Node, t *ir.Tool, b *ir.PythonTool) *ir.With {
 	if t.Def == nil || t.Def.Root != "" || convert.LooksAround(t) != "" {
-		s.Refuse(n.ID.Span, "put the module beside the file, and hand it values as arguments, or as secrets", "the module of %s is not here, or looks at the environment, which a tool of the native language does not see", n.ID.Name)
+		s.Refuse(n.ID.Span, "put the module next to the file, and hand it values as arguments, or as secrets", "the module of %s is not here, or looks at the environment, which a tool of the native language does not see", n.ID.Name)
 	}
 	s.Out.Tools = append(s.Out.Tools, &ir.Tool{Key: convert.Name(s.IDs[n.ID.Name]), Binding: b, Effects: ir.EffectsExternal})
 	with := &ir.With{Span: convert.Below(convert.NodeAt(s.Root, n.Span), "config")}

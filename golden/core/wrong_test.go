@@ -49,9 +49,9 @@ var wrong = []struct {
 		l.perform("late", l.call(l.tool("echo"), cFail))
 	}},
 	// lambdas
-	{"a lambda stands where no function is asked for", func(l *language) { l.let("x", expr.Fn(whole(1))) }},
+	{"a lambda is used where no function is expected", func(l *language) { l.let("x", expr.Fn(whole(1))) }},
 	{"the lambda takes 2 values, and is handed 1", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.Fn(read("a"), "a", "b"), text("t"))) }},
-	{"the lambda gives int, and string is asked for", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.Fn(whole(1), "a"), text("t"))) }},
+	{"the lambda returns int, and string is asked for", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.Fn(whole(1), "a"), text("t"))) }},
 	{"the lambda ends without a value", func(l *language) { l.let("x", expr.Invoke(fnApply, expr.FnDo(ir.Block{}, "a"), text("t"))) }},
 	// handles
 	{"only a perform uses tools", func(l *language) {
@@ -92,7 +92,7 @@ var wrong = []struct {
 	{"the text function \"t\" can fail, and there is no way out here", func(l *language) {
 		l.add(&ir.WhileStmt{Max: 3, Cond: of(binary("==", ir.CallText(l.made(true, nothing), whole(1)), text("a")))})
 	}},
-	{"the text function \"t\" gives no value", func(l *language) {
+	{"the text function \"t\" returns no value", func(l *language) {
 		t := l.made(false, nothing)
 		t.Result = nil
 		l.let("x", ir.CallText(t, whole(1)))
@@ -214,15 +214,15 @@ var wrong = []struct {
 		l.let("x", read("inside"))
 	}},
 	{"a return stands in an arm of a side", func(l *language) { l.side(l.ret, nothing) }},
-	{"a next stands in no loop", func(l *language) { l.add(&ir.NextStmt{}) }},
-	{"a next stands in no loop", func(l *language) {
+	{"a next is outside of a loop", func(l *language) { l.add(&ir.NextStmt{}) }},
+	{"a next is outside of a loop", func(l *language) {
 		l.add(&ir.WhileStmt{Max: 2, Do: l.in(func() { l.side(func() { l.add(&ir.NextStmt{}) }) })})
 	}},
-	{"a break stands in no loop", func(l *language) { l.add(&ir.BreakStmt{}) }},
-	{"a break stands in a switch", func(l *language) {
+	{"a break is outside of a loop", func(l *language) { l.add(&ir.BreakStmt{}) }},
+	{"a break is in a switch", func(l *language) {
 		l.add(&ir.WhileStmt{Max: 2, Do: ir.Block{&ir.SwitchStmt{On: of(text("a")), Arms: []ir.SwitchArm{{Value: "a", Do: ir.Block{&ir.BreakStmt{}}}}}}})
 	}},
-	{"nothing runs what stands after a next, a break or a return", func(l *language) { l.ret(); l.let("x", whole(1)) }},
+	{"nothing runs what is after a next, a break or a return", func(l *language) { l.ret(); l.let("x", whole(1)) }},
 	{"a body returns what the workflow gives", func(l *language) { l.add(&ir.ReturnStmt{Value: of(whole(1))}) }},
 	{"the output reads x, which has no value at a return before it", func(l *language) {
 		l.when(expr.Const(true), l.ret)

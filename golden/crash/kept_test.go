@@ -173,7 +173,7 @@ func TestTwoAtOneRun(t *testing.T) {
 		}
 	}
 	if fastest > 2*time.Second { // a second program that waited would do so until the first has ended, which is never
-		t.Errorf("it is told after %v", fastest)
+		t.Errorf("it receives after %v", fastest)
 	}
 	after, err := os.ReadFile(filepath.Join(h.folder.Dir(), list[0].ID, "journal.jsonl"))
 	if err != nil || !bytes.HasPrefix(after, before) || bytes.Contains(after, []byte(`"kind":"resume"`)) {

@@ -285,7 +285,7 @@ func TestCompile(t *testing.T) {
 	})
 }
 
-// readVariables are the variables of the environment that calls in the generated code name.
+// readVariables are the environment variables that calls in the generated code name.
 func (c *testcase) readVariables() []string {
 	var names []string
 	for _, f := range c.suite.Functions {

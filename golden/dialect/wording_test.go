@@ -92,7 +92,7 @@ var wordings = []wording{
 	{"a word that is none of those", [5][2]string{{"effects: reads", "effects: some"}, {"on_error: skip", "on_error: some"}, {"type: agent", "type: some"}, {"type: shell", "type: some"}, {"kind: template", "kind: some"}},
 		diag.UnknownWord, "NOUN cannot be `some`", [5]string{"`effects`", "the policy of `on_error`", "the type of a node", "the type of a tool", "the kind of a node"}},
 	{"a number that is none", [5][2]string{{"a: {tool: t}", "a: {tool: t, retry: {attempts: x}}"}, {"on_error: skip", "on_error: {policy: retry, attempts: x}"}, {"edges:", "budget: {max_tokens: x}\nedges:"}, {"edges:", "config: {recursion_limit: x}\nedges:"}, {}},
-		diag.BadLiteral, "NOUN is a whole number, not `x`", [5]string{"`attempts`", "`attempts`", "`max_tokens`", "`recursion_limit`", ""}},
+		diag.BadLiteral, "NOUN is an integer, not `x`", [5]string{"`attempts`", "`attempts`", "`max_tokens`", "`recursion_limit`", ""}},
 	{"a number that is too small", [5][2]string{{"a: {tool: t}", "a: {tool: t, retry: {attempts: 0}}"}, {"on_error: skip", "on_error: {policy: retry, attempts: 0}"}, {"edges:", "budget: {max_tokens: 0}\nedges:"}, {"edges:", "config: {recursion_limit: 0}\nedges:"}, {}},
 		diag.BadLiteral, "NOUN", [5]string{"`attempts` is a number from 1 to 2147483647", "`attempts` is a number from 1 to 20", "`max_tokens` is a number from 1 to 1125899906842624", "`recursion_limit` is a number from 1 to 1000000", ""}},
 	{"a key twice", [5][2]string{{"name: x", "name: x\nname: y"}, {"name: x", "name: x\nname: y"}, {"edges:", "version: \"0.1\"\nedges:"}, {"name: x", "name: x\nname: y"}, {"id: x", "id: x\nid: y"}},

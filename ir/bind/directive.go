@@ -162,7 +162,7 @@ func (r *resolver) describeTool(f *ref, b *ir.GoBinding) {
 			r.misused(x.Key, "a tool has no "+quote(x.Key.Name), help, use)
 			continue
 		case dup && x.Key.Name != "example":
-			r.misused(x.Key, quote(x.Key.Name)+" stands twice", "remove one", diag.Related{Span: first, Message: "it stands here first"}, use)
+			r.misused(x.Key, quote(x.Key.Name)+" appears twice", "remove one", diag.Related{Span: first, Message: "first listed here"}, use)
 			continue
 		}
 		seen[x.Key.Name] = x.Key.Span

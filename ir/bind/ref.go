@@ -277,7 +277,7 @@ func (r *resolver) malformed(f *ref, span source.Span, what string) bool {
 	r.fail(diag.Diagnostic{
 		Code: diag.GoReference, Span: span,
 		Message: "the Go reference " + quote(f.text) + " " + what,
-		Help:    "write the import path, a dot and the name: example.com/app/tools.Search, or ./tools.Search for a folder beside this file",
+		Help:    "write the import path, a dot and the name: example.com/app/tools.Search, or ./tools.Search for a folder next to this file",
 	})
 	return false
 }

@@ -55,7 +55,7 @@ func (c *checker) stale(a *Agent, p *Pin) {
 		}
 	}
 	if same > 1 {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: p.IR.Name.Span, Message: fmt.Sprintf("tool %q stands more than once in `tools`, and an earlier run does not say which of them it called", p.Tool.Key.Name),
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: p.IR.Name.Span, Message: fmt.Sprintf("tool %q appears more than once in `tools`, and an earlier run does not say which of them it called", p.Tool.Key.Name),
 			Help: "write `on_missing: skip` or `on_missing: fail`"})
 	}
 	if p.IR.Strategy == "by_call_id" {
@@ -117,8 +117,8 @@ func (c *checker) agentTools(a *Agent, v *ir.Agent) {
 			if x.With != nil {
 				help = "give one of them another name with `as`"
 			}
-			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: x.As.Span, Message: fmt.Sprintf("tool %q stands twice in `tools`", x.As.Name), Help: help,
-				Related: related(first, "it stands here first")})
+			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: x.As.Span, Message: fmt.Sprintf("tool %q appears twice in `tools`", x.As.Name), Help: help,
+				Related: related(first, "first listed here")})
 			continue
 		}
 		seen[x.As.Name] = x.As.Span
@@ -291,7 +291,7 @@ func (c *checker) agentNode(s *Step, v *ir.Agent, e *env) {
 	if v.System != nil {
 		a.System = c.prompt(v.System, systemWith, e)
 		if a.Prompt != nil && a.Prompt.IR != nil && a.Prompt.IR.System != nil {
-			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Span, Message: "`system` has no meaning beside a prompt file that has it",
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Span, Message: "`system` has no meaning next to a prompt file that has it",
 				Help: "remove one of them", Related: related(v.Prompt.Span, "the file is named here")})
 		}
 	}

@@ -130,7 +130,7 @@ func (s *blockScope) block(b ir.Block) *Plan {
 		switch stmt.(type) {
 		case *ir.NextStmt, *ir.BreakStmt, *ir.ReturnStmt:
 			if i < len(b)-1 {
-				s.fault(source.Span{}, "nothing runs what stands after a next, a break or a return")
+				s.fault(source.Span{}, "nothing runs what is after a next, a break or a return")
 			}
 		}
 		plan.Kids = append(plan.Kids, s.stmt(stmt))
@@ -173,7 +173,7 @@ func (s *blockScope) stmt(stmt ir.Stmt) *Plan {
 		return &Plan{Kind: Next}
 	case *ir.BreakStmt:
 		if s.inLoop("break", x.Span) {
-			s.fault(x.Span, "a break stands in a switch")
+			s.fault(x.Span, "a break is in a switch")
 		}
 		return &Plan{Kind: Break}
 	case *ir.ReturnStmt:
@@ -217,7 +217,7 @@ func (s *blockScope) let(x *ir.LetStmt) *Plan {
 			t = have
 		}
 		if t == schema.EmptyType || t.Kind == schema.Null {
-			s.fault(x.Name.Span, "%q gets no value: %s gives none", x.Name.Name, x.Value.Node)
+			s.fault(x.Name.Span, "%q gets no value: %s returns none", x.Name.Name, x.Value.Node)
 		}
 	}
 	plan.Local = s.declare(&Local{Name: x.Name.Name, Type: t}, x.Name.Span)

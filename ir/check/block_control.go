@@ -141,20 +141,20 @@ func (s *blockScope) inLoop(what string, at source.Span) (inSwitch bool) {
 			break
 		}
 	}
-	s.fault(at, "a %s stands in no loop", what)
+	s.fault(at, "a %s is outside of a loop", what)
 	return false
 }
 
 func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 	for b := s; b != nil && !b.lambda; b = b.up {
 		if b.arm != nil {
-			s.fault(x.Span, "a return stands in an arm of a side, which cannot end the body")
+			s.fault(x.Span, "a return is in an arm of a side, which cannot end the body")
 		}
 	}
 	plan := &Plan{Kind: Return, Expr: x.Value}
 	switch {
 	case s.sig == nil && x.Value != nil:
-		s.fault(x.Span, "a body returns what the workflow gives, and no other value")
+		s.fault(x.Span, "a body returns what the workflow returns, and no other value")
 	case s.sig == nil:
 		s.body.ends = append(s.body.ends, s.visible())
 	case s.sig.Result != nil:
@@ -162,7 +162,7 @@ func (s *blockScope) ret(x *ir.ReturnStmt) *Plan {
 		at.Calls = s.step != nil // what a function of a node calls when it is called itself
 		s.value(x.Value, s.sig.Result, at)
 	case x.Value != nil:
-		s.fault(x.Span, "the lambda gives no value")
+		s.fault(x.Span, "the lambda returns no value")
 	}
 	return plan
 }

@@ -42,7 +42,7 @@ func (s *blockScope) run(x *ir.RunStmt) *Plan {
 	if plan.Local = s.local(name.Name); plan.Local == nil {
 		plan.Local = s.declare(&Local{Name: name.Name, Type: t}, name.Span)
 	} else if !schema.Assignable(t, plan.Local.Type) {
-		s.fault(n.Span, "node %q gives %s, and %s is %s", n.ID.Name, t, name.Name, plan.Local.Type)
+		s.fault(n.Span, "node %q returns %s, and %s is %s", n.ID.Name, t, name.Name, plan.Local.Type)
 	}
 	s.touch(plan.Local, name.Name, n.Span)
 	return plan

@@ -168,7 +168,7 @@ func (c *caseChecker) call(w *ir.WantCall) {
 // exact reports a key that stands for several calls where one is needed.
 func (c *caseChecker) exact(id ir.Ident, called *called) {
 	if called != nil && called.wild {
-		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: id.Span, Message: "an order is of single calls: `*` cannot stand here", Help: "write the number of the item or the visit"})
+		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: id.Span, Message: "an order is of single calls: `*` is not allowed here", Help: "write the number of the item or the visit"})
 	}
 }
 

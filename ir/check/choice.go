@@ -99,8 +99,8 @@ func (c *checker) pick(v *ir.ToolChoice) *Pick {
 	}
 	for _, id := range v.Allow {
 		if first, dup := seen[id.Name]; dup {
-			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: fmt.Sprintf("tool %q stands twice in `allow`", id.Name), Help: "remove one",
-				Related: related(first, "it stands here first")})
+			c.report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: fmt.Sprintf("tool %q appears twice in `allow`", id.Name), Help: "remove one",
+				Related: related(first, "first listed here")})
 			continue
 		}
 		seen[id.Name] = id.Span

@@ -30,14 +30,14 @@ func (c *checker) connect(b *Body) {
 	}
 	for _, e := range b.IR.Edges {
 		if len(b.arcs)+max(len(e.To), len(e.Cases)) > maxArcs {
-			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("these edges come to more than %d", maxArcs),
+			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("these edges add up to more than %d", maxArcs),
 				Help: "put a node between the many"})
 			b.loose = true
 			return
 		}
 		c.connectEdge(b, e)
 		if from := b.source(e.From); from != nil && len(from.after) > maxConditions {
-			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("more than %d conditions stand on the edges out of %s", maxConditions, e.From.Name),
+			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("more than %d conditions are on the edges out of %s", maxConditions, e.From.Name),
 				Help: "decide in steps, or in a go node"})
 			b.loose = true
 			return

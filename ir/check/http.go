@@ -228,13 +228,13 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	switch scheme, rest, ok := strings.Cut(raw, "://"); {
 	case h.Base.Name != "":
 		if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
-			bad(0, len(raw), "behind a `base` a URL starts with `/`", "write it as in `/items/{id}`: the variable "+h.Base.Name+" holds what stands before it")
+			bad(0, len(raw), "behind a `base` a URL starts with `/`", "write it as in `/items/{id}`: the variable "+h.Base.Name+" holds what is before it")
 			return
 		}
 	case !ok || scheme != "http" && scheme != "https":
 		help := "write it as in `https://example.com/items/{id}`"
 		if strings.HasPrefix(raw, "/") {
-			help += ", or name the variable of the environment that holds its beginning: `base: API_URL`"
+			help += ", or name the environment variable that holds its beginning: `base: API_URL`"
 		}
 		bad(0, len(raw), "a URL starts with `https://` or `http://`", help)
 		return
@@ -263,7 +263,7 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 		port := in && raw[m[0]-1] == ':' && m[1] == end && name[0] != '+'
 		switch {
 		case in && !port:
-			bad(m[0], m[1], "a value cannot stand in the host", "write the host; a value can be the port, a part of the path or of the query")
+			bad(m[0], m[1], "a value cannot be used in the host", "write the host; a value can be the port, a part of the path or of the query")
 		case name[0] == '+' && strings.Contains(raw[:m[0]], "?"):
 			bad(m[0], m[1], "`{+...}` keeps the slashes of a path, and this is the query", "write `{"+name[1:]+"}`")
 		}

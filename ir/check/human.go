@@ -46,7 +46,7 @@ func (c *checker) human(s *Step, v *ir.Human, e *env) {
 // mayAsk holds a question to the policy.
 func (c *checker) mayAsk(s *Step) {
 	if !c.allowed(ir.EffectsReads) {
-		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: s.Node.ID.Span, Message: "a question to a person has effects reads, which the policy does not allow",
+		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: s.Node.ID.Span, Message: "a question to a user has effects reads, which the policy does not allow",
 			Help: "allow it in `policy.effects`, or ask no one", Related: related(c.wf.Policy.Span, "the policy is here")})
 	}
 }
@@ -64,7 +64,7 @@ func (c *checker) answerType(s *Step, v *ir.Human) *schema.Type {
 	case schema.Invalid:
 		return schema.InvalidType
 	}
-	c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: s.Node.ID.Span, Message: fmt.Sprintf("a person cannot be asked for %s", v.Out),
+	c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: s.Node.ID.Span, Message: fmt.Sprintf("a user cannot be asked for %s", v.Out),
 		Help: "ask for a string, an enum, an int, a float or a bool: what can be typed on one line"})
 	return schema.InvalidType
 }

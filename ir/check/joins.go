@@ -127,7 +127,7 @@ func (c *checker) lateIn(b *Body, plan *Plan) {
 			c.report(diag.Diagnostic{Code: diag.StateRace, Span: t.Node.ID.Span,
 				Message: "state." + name + " is put together after these branches, and " + t.Node.ID.Name + " uses it among them",
 				Help:    "let all that write it come before " + t.Node.ID.Name,
-				Related: []diag.Related{{Span: s.Node.ID.Span, Message: "this writes it beside another branch"}}})
+				Related: []diag.Related{{Span: s.Node.ID.Span, Message: "this writes it in parallel with another branch"}}})
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (c *checker) ask(s *Step, v *ir.LLM, e *env) {
 	a.Prompt = c.prompt(v.Prompt, v.With, e)
 	if v.System != nil {
 		if p := v.Prompt; p != nil && p.File.Name != "" {
-			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Source(), Message: "`system` has no meaning beside a prompt file",
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Source(), Message: "`system` has no meaning next to a prompt file",
 				Help: "write it at the start of the file: `---`, `system: ...`, `---`", Related: related(p.File.Span, "the file is named here")})
 		}
 		c.value(v.System, schema.StringType, e)
@@ -131,7 +131,7 @@ func (c *checker) prompt(p *ir.Prompt, with *ir.With, e *env) *Prompt {
 		return out
 	case p.File.Name == "":
 		if with != nil {
-			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no meaning beside a prompt that stands here",
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no meaning next to a prompt that is here",
 				Help: "write the values into the prompt: `{{ ... }}`; `with` is for a prompt file"})
 			c.poisonEntries(entries, e)
 		}

@@ -39,7 +39,7 @@ func (c *checker) policyOf(s *Step) {
 	}
 	if r := s.Retry(); r != nil && r.Attempts > 1 && len(s.Tools()) > 0 && s.effects >= ir.EffectsWrites && !s.idempotent() {
 		c.warn(diag.Diagnostic{Code: diag.RetriedWrite, Span: r.Span, Message: fmt.Sprintf("%s has effects %s and may be done up to %d times", s.Node.ID.Name, s.effects, r.Attempts),
-			Help: "retry only what is safe to repeat: a failure may have happened after the effect; if the other side knows a call again by its key, give the tool an `idempotency_key`"})
+			Help: "retry only what is safe to repeat: a failure may have happened after the effect; if the other side recognizes a call by its key, give the tool an `idempotency_key`"})
 	}
 }
 
@@ -86,7 +86,7 @@ func (c *checker) flowPolicy(s *Step) {
 			}
 			if (t.Question != nil || t.AsksFirst() != nil) && !c.allowed(ir.EffectsReads) {
 				c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: v.Path.Span,
-					Message: fmt.Sprintf("workflow %q asks a person, which has effects reads, and the policy does not allow that", p.WF.Name.Name),
+					Message: fmt.Sprintf("workflow %q asks a user, which has effects reads, and the policy does not allow that", p.WF.Name.Name),
 					Help:    "allow it in `policy.effects`, or run another workflow",
 					Related: append(related(c.wf.Policy.Span, "the policy is here"), related(t.Node.ID.Span, "the question is here")...)})
 				return false

@@ -29,7 +29,7 @@ func (c *checker) secretSymbol(name string) *expr.Symbol {
 		return nil
 	}
 	return &expr.Symbol{Name: name, Type: schema.InvalidType, Problem: &expr.Problem{
-		Code: diag.SecretFlow, Message: what + ": it cannot stand in an expression or a text, from where it could reach a prompt, state, an output or a log",
+		Code: diag.SecretFlow, Message: what + ": it cannot be used in an expression or a text, from where it could reach a prompt, state, an output or a log",
 		Help: secretHelp,
 	}}
 }

@@ -375,8 +375,8 @@ func (c *checker) switchCase(k *Case, lit *ir.Scalar, d *Decision, t *schema.Typ
 		value = constant(lit)
 	}
 	if first, dup := seen[value]; dup {
-		c.report(diag.Diagnostic{Code: diag.DuplicateCase, Span: lit.Source(), Message: "the case " + lit.Text.Value + " stands twice",
-			Help: "the first match is taken; remove one", Related: []diag.Related{{Span: first, Message: "it stands here first"}}})
+		c.report(diag.Diagnostic{Code: diag.DuplicateCase, Span: lit.Source(), Message: "the case " + lit.Text.Value + " appears twice",
+			Help: "the first match is taken; remove one", Related: []diag.Related{{Span: first, Message: "first listed here"}}})
 		return false
 	}
 	seen[value] = lit.Source()

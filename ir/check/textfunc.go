@@ -41,7 +41,7 @@ func (c *checker) textFunc(t *ir.TextFunc) *TextFunc {
 	f := &TextFunc{IR: t, Sig: t.Signature(), Body: &Body{IR: &ir.Body{Block: t.Do}, byID: map[string]*Step{}, loose: true, Result: schema.EmptyType, text: t}}
 	s := &blockScope{c: c, body: f.Body, lambda: true, sig: f.Sig}
 	if t.Result == nil {
-		s.fault(t.Name.Span, "the text function %q gives no value", t.Name.Name)
+		s.fault(t.Name.Span, "the text function %q returns no value", t.Name.Name)
 	}
 	for _, p := range t.Params {
 		if p.Type == nil || s.find(p.Name) != nil {

@@ -68,7 +68,7 @@ output: {x: $pick.x}
 	{
 		Code:  ExprString,
 		Title: "an invalid string literal",
-		Cause: "A string stands between two equal straight quotes on one line. Inside it a backslash starts an escape: \\n \\r \\t \\b \\f \\\\ \\\" \\' \\xHH \\uHHHH \\UHHHHHHHH. A backslash itself, as in patterns, is written twice.",
+		Cause: "A string is written between two equal straight quotes on one line. Inside it a backslash starts an escape: \\n \\r \\t \\b \\f \\\\ \\\" \\' \\xHH \\uHHHH \\UHHHHHHHH. A backslash itself, as in patterns, is written twice.",
 		Wrong: `flowgen: 1
 name: sample
 input: {s: string}
@@ -91,7 +91,7 @@ output: {x: $pick.x}
 	{
 		Code:  ExprNumber,
 		Title: "a number out of range",
-		Cause: "Numbers are decimal: an int has 64 bits, a float has a point or an exponent. An int beside a float becomes a float, which holds whole numbers without loss only up to 2^53.",
+		Cause: "Numbers are decimal: an int has 64 bits, a float has a point or an exponent. An int with a float becomes a float, which holds integers without loss only up to 2^53.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}
@@ -165,7 +165,7 @@ output: {x: $pick.x}
 	{
 		Code:  Operands,
 		Title: "an operator on values of the wrong type",
-		Cause: "Every operator says what it takes: `&&`, `||`, `!` take bools, `+` `-` `*` numbers (`+` also strings), `<` and its kin numbers, strings, times and durations, `==` everything but structs, lists, maps and any. Both sides are of one type; nothing is converted, only an int beside a float becomes a float.",
+		Cause: "Every operator says what it takes: `&&`, `||`, `!` take bools, `+` `-` `*` numbers (`+` also strings), `<` and its kin numbers, strings, times and durations, `==` everything but structs, lists, maps and any. Both sides are of one type; nothing is converted, only An int with a float becomes a float.",
 		Wrong: `flowgen: 1
 name: sample
 input: {s: string}
@@ -303,7 +303,7 @@ output: {x: $pick.x}
 	{
 		Code:  EmptyList,
 		Title: "a list or struct literal whose type cannot be inferred",
-		Cause: "An empty list, a list of nulls and a literal such as `{\"role\": \"user\"}` have a type only where their surroundings ask for one: beside another list, as a default, or where a tool wants one.",
+		Cause: "An empty list, a list of nulls and a literal such as `{\"role\": \"user\"}` have a type only where their surroundings ask for one: next to another list, as a default, or where a tool wants one.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}

@@ -18,7 +18,7 @@ var fileCodes = []Entry{
 	{
 		Code:  CannotRead,
 		Title: "a file that cannot be read",
-		Cause: "A workflow names a file that does not exist or cannot be read. Names are relative to the folder of the file they stand in.",
+		Cause: "A workflow names a file that does not exist or cannot be read. Names are relative to the folder of the file they are in.",
 		Wrong: `flowgen: 1
 name: greet
 include: [no_such_file.flowgen.yaml]
@@ -40,7 +40,7 @@ output: {text: $hello.text}
 	{
 		Code:  RecursiveFlow,
 		Title: "a recursive workflow",
-		Cause: "A flow node runs the workflow it stands in, directly or through others. Workflows end because they cannot call themselves; repeat with `loop` instead. It takes two files, or one that names itself, to see it.",
+		Cause: "A flow node runs the workflow it is in, directly or through others. Workflows end because they cannot call themselves; repeat with `loop` instead. It takes two files, or one that names itself, to see it.",
 	},
 	{
 		Code:  NotIncludable,
@@ -70,7 +70,7 @@ output: {text: $hello.text}
 	{
 		Code:  SecretBroad,
 		Title: "a secret that is only the organisation's",
-		Cause: "`flowgen check --secrets` found this secret in /run/secrets only, where the whole organisation has it, although its `from` allows one that is closer: the user's or the workspace's. That is how secrets with too many rights get used. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+		Cause: "`flowgen check --secrets` found this secret in /run/secrets only, where the entire organisation has it, although its `from` allows one that is closer: the user's or the workspace's. That is how secrets with too many rights get used. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
 	},
 	{
 		Code:  ModuleFile,

@@ -41,7 +41,7 @@ var foreignCodes = []Entry{
 	{
 		Code:  SourceShape,
 		Title: "a function that cannot be a tool",
-		Cause: "A tool is called once with named values and returns once. Generators, positional-only parameters without a default and functions of more than one object are not; write a small function around them. Types that no JSON text stands for cannot be parameters or results." + inOtherFile,
+		Cause: "A tool is called once with named values and returns once. Generators, positional-only parameters without a default and functions of more than one object are not; write a small function around them. Types that JSON cannot represent cannot be parameters or results." + inOtherFile,
 	},
 	{
 		Code:  SourceDeclared,
@@ -66,6 +66,6 @@ var foreignCodes = []Entry{
 	{
 		Code:  OpenSlot,
 		Title: "a class or a function that only the program can bring which embeds the workflow",
-		Cause: "There is no code for what the workflow names here. Its Go has an interface with a method for each such place, Slots, which New takes: a program that embeds the workflow implements it, and does not compile until it does. A program of its own cannot be built of the workflow until there is code: Python beside it, or a Go function in flowgen.bindings.yaml.",
+		Cause: "There is no code for what the workflow names here. Its Go has an interface with a method for each such place, Slots, which New takes: a program that embeds the workflow implements it, and does not compile until it does. A program of its own cannot be built of the workflow until there is code: Python next to it, or a Go function in flowgen.bindings.yaml.",
 	},
 }

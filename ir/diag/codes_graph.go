@@ -49,7 +49,7 @@ output: {n: $pong.n}
 	{
 		Code:  BadEdge,
 		Title: "conflicting edges",
-		Cause: "An edge without a condition is active whenever its node has run. A second edge between the same two nodes changes nothing then, so that its condition, or the case it stands in, is never asked. Remove the one that is not meant. An edge also cannot leave `end`, and an edge with `max` leads back to one node.",
+		Cause: "An edge without a condition is active whenever its node has run. A second edge between the same two nodes changes nothing then, so that its condition, or the case it is in, is never asked. Remove the one that is not meant. An edge also cannot leave `end`, and an edge with `max` leads back to one node.",
 		Wrong: `flowgen: 1
 name: twice
 input: {n: int}
@@ -75,7 +75,7 @@ output: {n: "$default(second.n, 0)"}
 	{
 		Code:  Unconnected,
 		Title: "a node without edges",
-		Cause: "Either all edges are written or none. As soon as `edges` is there it says everything about the order, so that a node it does not name would start at once, beside all others. Add the node to an edge, or remove it.",
+		Cause: "Either all edges are written or none. As soon as `edges` is there it says everything about the order, so that a node it does not name would start at once, in parallel with all others. Add the node to an edge, or remove it.",
 		Wrong: `flowgen: 1
 name: lost
 nodes:
@@ -130,7 +130,7 @@ output: {n: "$log?.n", m: $draft.n}
 	{
 		Code:  NotBefore,
 		Title: "a result that is read before its node runs",
-		Cause: "An expression can read the results of nodes that have certainly ended before: those from which edges lead to where it stands. The result of a node that runs later, beside it, or of the node itself is not there. Add an edge, or read another node; what a node needs from its own earlier run goes through `state`.",
+		Cause: "An expression can read the results of nodes that have certainly ended before: those from which edges lead to where it stands. The result of a node that runs later, in parallel with it, or of the node itself is not there. Add an edge, or read another node; what a node needs from its own earlier run goes through `state`.",
 		Wrong: `flowgen: 1
 name: early
 nodes:
@@ -155,7 +155,7 @@ output: {n: $left.n, m: $right.n}
 	{
 		Code:  NeverRan,
 		Title: "a result that is always absent where it is read",
-		Cause: "Whenever the reader runs, the node has not run or has failed: they stand in different cases of one decision, or the reader is behind the node's `catch`. Read the node that did run; behind a catch, `node.error` says what went wrong.",
+		Cause: "Whenever the reader runs, the node has not run or has failed: they are in different cases of one decision, or the reader is behind the node's `catch`. Read the node that did run; behind a catch, `node.error` says what went wrong.",
 		Wrong: `flowgen: 1
 name: never
 tools:
@@ -207,7 +207,7 @@ output: {n: "$first(left?.n, right?.n)"}
 		Title: "an impossible case",
 		Cause: "The value of the switch is an enum or a bool, and the case is none of its values: it would never be taken. Correct the spelling, or remove the case.",
 		Wrong: `flowgen: 1
-name: spelt
+name: misspelled
 input: {route: enum<left|right>}
 nodes:
   choose: {let: {route: $input.route}}
@@ -218,7 +218,7 @@ edges:
 output: {n: "$first(left?.n, right?.n)"}
 `,
 		Right: `flowgen: 1
-name: spelt
+name: misspelled
 input: {route: enum<left|right>}
 nodes:
   choose: {let: {route: $input.route}}
@@ -498,7 +498,7 @@ output: {ready: $export.ready}
 	{
 		Code:  UselessUndo,
 		Title: "an undo of nothing",
-		Cause: "A node has an `undo`, but its tool changes nothing, or the tool of the `undo` changes nothing: effects none and reads leave the world as it is. One of the two is declared wrong, or the `undo` stands on the wrong node.",
+		Cause: "A node has an `undo`, but its tool changes nothing, or the tool of the `undo` changes nothing: effects none and reads leave the world as it is. One of the two is declared wrong, or the `undo` is on the wrong node.",
 		Wrong: `flowgen: 1
 name: looked
 tools:

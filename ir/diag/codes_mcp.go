@@ -11,12 +11,12 @@ var mcpCodes = []Entry{
 	{
 		Code:  NotLocked,
 		Title: "a server tool that is not locked",
-		Cause: "What a tool of an MCP server takes and returns is known only to the server. `flowgen lock` asks it, and writes the answer to flowgen.lock beside the workflow, which is checked in: it is what the compiler works with, without any server, and a program that finds a tool changed does not call it. Run `flowgen lock` after adding a server or a tool, and after changing the command or the address of a server; correct the name when it is misspelt. No single workflow file can show the right form: it needs the lock file beside it.",
+		Cause: "What a tool of an MCP server takes and returns is known only to the server. `flowgen lock` asks it, and writes the answer to flowgen.lock next to the workflow, which is checked in: it is what the compiler works with, without any server, and a program that finds a tool changed does not call it. Run `flowgen lock` after adding a server or a tool, and after changing the command or the address of a server; correct the name when it is misspelled. No single workflow file can show the right form: it needs the lock file next to it.",
 	},
 	{
 		Code:  LockFile,
 		Title: "a lock file that cannot be used",
-		Cause: "flowgen.lock is written by `flowgen lock` and not by hand. It is of no use when it is no JSON, when a merge has mixed two versions of a tool, so that its hash is another, or when a text has characters in it that nobody sees. Restore it, or make it again with `flowgen lock`, and look at the difference. No single workflow file can show this mistake: the mistake is in flowgen.lock.",
+		Cause: "flowgen.lock is written by `flowgen lock` and not edited manually. It is of no use when it is no JSON, when a merge has mixed two versions of a tool, so that its hash is another, or when a text has characters in it that nobody sees. Restore it, or regenerate it with `flowgen lock`, and look at the difference. No single workflow file can show this mistake: the mistake is in flowgen.lock.",
 	},
 	{
 		Code:  BadServer,

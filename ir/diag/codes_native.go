@@ -77,7 +77,7 @@ nodes:
 	{
 		Code:  WrongShape,
 		Title: "a mapping, list or text where another is expected",
-		Cause: "YAML has mappings, lists and text, and the language says which of them stands where. Often it is a dash too many, or a colon that is missing.",
+		Cause: "YAML has mappings, lists and text, and the language says which of them is expected where. Often it is a dash too many, or a colon that is missing.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -108,7 +108,7 @@ nodes:
 	{
 		Code:  BadLiteral,
 		Title: "a number, duration, size, amount or reference that cannot be read",
-		Cause: "Durations have a unit (30s, 1h30m, 2d), sizes may have one (2MiB), counts are whole numbers from 1, money is a decimal, a Go function is its import path, a dot and its name.",
+		Cause: "Durations have a unit (30s, 1h30m, 2d), sizes may have one (2MiB), counts are integers from 1, money is a decimal, a Go function is its import path, a dot and its name.",
 		Wrong: `flowgen: 1
 name: greet
 tools:

@@ -60,7 +60,7 @@ nodes:
 	{
 		Code:  RetriedWrite,
 		Title: "a retry of a call with side effects",
-		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would do it again. Retry only what is safe to repeat, or leave it to a person to resume the run. Where the other side knows a call again by a key that is sent with it, say so with `idempotency_key: call_id` on the tool: every attempt has the same key. The retry under `defaults` is for calls that only compute or read.",
+		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would repeat it. Retry only what is safe to repeat, or leave it to a user to resume the run. Where the other side recognizes a call by a key that is sent with it, say so with `idempotency_key: call_id` on the tool: every attempt has the same key. The retry under `defaults` is for calls that only compute or read.",
 		Wrong: `flowgen: 1
 name: mail
 tools:
@@ -123,7 +123,7 @@ nodes:
 	{
 		Code:  SecretFlow,
 		Title: "a secret where a value is expected",
-		Cause: "A secret is no value: it cannot stand in an expression or a text, so that it never reaches a prompt, state, an output, a journal or a log. It reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with tool.Auth.",
+		Cause: "A secret is no value: it cannot be used in an expression or a text, so that it never reaches a prompt, state, an output, a journal or a log. It reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with tool.Auth.",
 		Wrong: `flowgen: 1
 name: fetch
 secrets: [API_TOKEN]
@@ -213,7 +213,7 @@ output: {success: $time.success}
 	{
 		Code:  LongBound,
 		Title: "a timeout that is longer than an hour, or none",
-		Cause: "Every call has a bound, 5 minutes where nothing is written, so that one that hangs does not hold up its run for ever. A timeout of more than an hour, or `unbounded`, gives that away. Questions to people are not meant: they take the time that they take. It is a warning. Write how long the call takes at most.",
+		Cause: "Every call has a bound, 5 minutes where nothing is written, so that one that hangs does not hold up its run for ever. A timeout of more than an hour, or `unbounded`, gives that away. Questions to users are not meant: they take the time that they take. It is a warning. Write how long the call takes at most.",
 		Wrong: `flowgen: 1
 name: report
 tools:

@@ -130,7 +130,7 @@ output: {best: $state.best}
 	{
 		Code:  GoImport,
 		Title: "a Go package that generated code cannot import",
-		Cause: "Go does not allow to import a command (package main), nor a package below an `internal` folder from outside of that folder's parent. Functions beside the workflow in package main are fine: the generated file is part of that package. Move other functions to a package that can be imported.",
+		Cause: "Go does not allow to import a command (package main), nor a package below an `internal` folder from outside of that folder's parent. Functions next to the workflow in package main are fine: the generated file is part of that package. Move other functions to a package that can be imported.",
 		Wrong: goTool("{go: internal/stringslite.Clone, effects: none}"),
 		Right: goTool("{go: strings.Clone, effects: none}"),
 	},

@@ -15,7 +15,7 @@ var typeCodes = []Entry{
 	{
 		Code:  TypeMismatch,
 		Title: "a value of the wrong type",
-		Cause: "A value stands where another type is asked for. Nothing is converted silently: an int is not a float, a list is not text. Change the value, or the type that asks for it.",
+		Cause: "A value is used where another type is expected. Nothing is converted silently: an int is not a float, a list is not text. Change the value, or the type that asks for it.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}
@@ -80,7 +80,7 @@ output: {x: $pick.x}
 	{
 		Code:  NoTextForm,
 		Title: "a value that has no text form",
-		Cause: "Between `{{` and `}}` stand strings, numbers, bools, enums, times, durations and bytes. Lists, maps and structs are written with a filter: `| json`, and for lists of text `| lines` or `| join(\", \")`.",
+		Cause: "Between `{{` and `}}` are allowed: strings, numbers, bools, enums, times, durations and bytes. Lists, maps and structs are written with a filter: `| json`, and for lists of text `| lines` or `| join(\", \")`.",
 		Wrong: `flowgen: 1
 name: sample
 input: {names: list<string>}
@@ -103,7 +103,7 @@ output: {x: $pick.x}
 	{
 		Code:  UntypedValue,
 		Title: "a value whose type cannot be inferred",
-		Cause: "An empty list or `null` says nothing about its type. It can stand where a type is asked for, as in the input of a tool, and not where the type is taken from the value, as in a `let` node. Give the field a type where one can be written, or use a value that has one.",
+		Cause: "An empty list or `null` says nothing about its type. It can be used where a type is asked for, as in the input of a tool, and not where the type is taken from the value, as in a `let` node. Give the field a type where one can be written, or use a value that has one.",
 		Wrong: `flowgen: 1
 name: sample
 nodes:

@@ -44,7 +44,7 @@ output: {text: $hello.text}
 	{
 		Code:  YAMLQuote,
 		Title: "text that YAML cuts short because it is not quoted",
-		Cause: "Without quotes, YAML reads `{{` as the start of a mapping, ends text at ` #`, and splits it at `: `, in brackets at commas too. Put the whole text in quotes.",
+		Cause: "Without quotes, YAML reads `{{` as the start of a mapping, ends text at ` #`, and splits it at `: `, in brackets at commas too. Put the entire text in quotes.",
 		Wrong: `flowgen: 1
 name: greet
 input: {who: string}
@@ -132,7 +132,7 @@ output: {text: $hello.text}
 	{
 		Code:  YAMLAnchor,
 		Title: "an undefined or recursive alias",
-		Cause: "`*name` repeats what `&name` marks earlier in the file. The mark is missing, or the alias stands inside it. Quote text that starts with an asterisk.",
+		Cause: "`*name` repeats what `&name` marks earlier in the file. The mark is missing, or the alias is inside it. Quote text that starts with an asterisk.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -169,7 +169,7 @@ output: {text: $hello.text}
 	{
 		Code:  YAMLLimit,
 		Title: "a file that is too large, too deep, or repeats too much",
-		Cause: "Files have a limit in size, in depth and in what aliases add, far above what a person writes, so that a hostile file cannot exhaust the machine. Split it and use `include:`.",
+		Cause: "Files have a limit in size, in depth and in what aliases add, far above what a user writes, so that a hostile file cannot exhaust the machine. Split it and use `include:`.",
 		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: " + deep + "}}\n",
 		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: [[1]]}}\noutput: {text: $hello.text}\n",
 	},

@@ -77,7 +77,7 @@ func (c *checker) intrinsic(n *Node, facts Facts) *schema.Type {
 	case len(n.Kids) < len(f.Params) && !(f.Variadic && len(n.Kids) == len(f.Params)-1), len(n.Kids) > 0 && f.Param(len(n.Kids)-1) == nil:
 		return c.fault(n, "%s takes %d arguments and has %d", f.Name, len(f.Params), len(n.Kids))
 	case !f.Pure && !f.Const && !c.at.Calls:
-		return c.fault(n, "%s changes something: it can stand in a perform, a let and a do, and not here", f.Name)
+		return c.fault(n, "%s changes something: it can be used in a perform, a let and a do, and not here", f.Name)
 	case f.Fails && !c.at.Fails:
 		return c.fault(n, "%s can fail, and there is no way out here", f.Name)
 	}
@@ -109,7 +109,7 @@ func (c *checker) make(n *Node, facts Facts) *schema.Type {
 
 func (c *checker) lambda(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	if want == nil || want.Func == nil {
-		return c.fault(n, "a lambda stands where no function is asked for")
+		return c.fault(n, "a lambda is used where no function is expected")
 	}
 	sig, f := want.Func, n.Function
 	if len(f.Params) != len(sig.Params) {
@@ -133,7 +133,7 @@ func (c *checker) lambda(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	}
 	c.vars = append(vars[:len(vars):len(vars)], params...)
 	if t := c.check(n.Kids[0], facts, sig.Result); sig.Result != nil && !schema.Assignable(t, sig.Result) {
-		return c.fault(n, "the lambda gives %s, and %s is asked for", called(t), called(sig.Result))
+		return c.fault(n, "the lambda returns %s, and %s is asked for", called(t), called(sig.Result))
 	}
 	return want
 }

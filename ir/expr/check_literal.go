@@ -133,7 +133,7 @@ func (c *checker) mapping(n *Node, facts Facts, want *schema.Type) *schema.Type 
 		}
 	}
 	poison(n)
-	c.report(diag.EmptyList, n.Lo, n.Hi, "write it as a YAML mapping, or where a struct or a map is asked for: in a list beside others, as a default, as an argument",
+	c.report(diag.EmptyList, n.Lo, n.Hi, "write it as a YAML mapping, or where a struct or a map is asked for: in a list next to others, as a default, as an argument",
 		"the type of this literal cannot be told")
 	return schema.InvalidType
 }
@@ -170,7 +170,7 @@ func (c *checker) structLit(n *Node, facts Facts, t *schema.Type) *schema.Type {
 // repeated reports a key that stands in a literal twice.
 func (c *checker) repeated(n *Node, i int) {
 	if slices.Contains(n.Keys[:i], n.Keys[i]) {
-		c.report(diag.YAMLDuplicate, n.KeyAt[i][0], n.KeyAt[i][1], "remove one of them", "the key %q stands here twice", n.Keys[i])
+		c.report(diag.YAMLDuplicate, n.KeyAt[i][0], n.KeyAt[i][1], "remove one of them", "the key %q appears here twice", n.Keys[i])
 	}
 }
 

@@ -159,7 +159,7 @@ func isName(s string) bool {
 }
 
 // strayDollar is the message about a `$` inside of an expression.
-const strayDollar = "`$` stands only once, at the start of a value"
+const strayDollar = "`$` is written only once, at the start of a value"
 
 // noOperator is the message about an operation of other languages.
 func noOperator(op string) string { return "there is no operator `" + op + "`" }
@@ -190,9 +190,9 @@ func (p *parser) leftover(t token) {
 	case t.op(")"), t.op("]"):
 		p.fail(t.lo, t.hi, "nothing is open for this `"+t.text+"` to close", "")
 	case t.op("|") && p.filterFollows():
-		p.fail(t.lo, p.after().hi, "filters stand in text, between `{{` and `}}`", "write it as text: `\"{{ "+strings.TrimSpace(p.src[:t.lo])+" | "+p.after().text+" }}\"`")
+		p.fail(t.lo, p.after().hi, "filters belong in text, between `{{` and `}}`", "write it as text: `\"{{ "+strings.TrimSpace(p.src[:t.lo])+" | "+p.after().text+" }}\"`")
 	case t.op("|"):
-		p.fail(t.lo, t.hi, notOperator(t.text), "replace with `||`; filters such as `| json` stand in text between `{{` and `}}`")
+		p.fail(t.lo, t.hi, notOperator(t.text), "replace with `||`; filters such as `| json` are in text between `{{` and `}}`")
 	case t.op("}}"):
 		p.failSpelling(t.lo, t.hi, "`}}` has nothing to close", "remove it")
 	case t.op(":"):

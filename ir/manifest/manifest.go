@@ -115,7 +115,7 @@ func (m *Manifest) Sections() []Section {
 	return []Section{
 		{"hosts", "host", m.Hosts}, {"networks", "network", m.Networks}, {"commands", "command", m.Commands}, {"env", "variable", m.Env},
 		{"secrets", "secret", m.Secrets}, {"go_packages", "Go package", m.GoPackages}, {"code", "code", m.Code}, {"models", "model", m.Models},
-		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a person", m.People}, {"slots", "slot", m.Slots}, {"timeouts", "timeout", m.Timeouts}, {"unisolated", "tool without a sandbox", m.Unisolated},
+		{"effects", "effect", m.Effects}, {"grants", "grant", m.Grants}, {"permissions", "permission", m.Permissions}, {"servers", "server", m.Servers}, {"people", "question to a user", m.People}, {"slots", "slot", m.Slots}, {"timeouts", "timeout", m.Timeouts}, {"unisolated", "tool without a sandbox", m.Unisolated},
 		{"asked", "place where a model is asked:", m.Asked},
 	}
 }

@@ -321,7 +321,7 @@ func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent 
 		}
 	}
 	if n.Kind != yamlnode.Scalar {
-		r.WrongShape(n, what+" is a whole number")
+		r.WrongShape(n, what+" is an integer")
 		return absent
 	}
 	r.Report(yamlnode.NotWhole(Head(n), n.Text.Value, what))

@@ -117,7 +117,7 @@ func list(text string, containers []string, key string) (*yamlnode.Node, error) 
 			return nil, fmt.Errorf("%s has no body", where)
 		}
 		if !body.Alias.IsZero() {
-			return nil, fmt.Errorf("the body of %s stands elsewhere in the file, behind an anchor", where)
+			return nil, fmt.Errorf("the body of %s is elsewhere in the file, behind an anchor", where)
 		}
 	}
 	n := body.Get(key)
@@ -125,7 +125,7 @@ func list(text string, containers []string, key string) (*yamlnode.Node, error) 
 	case n == nil:
 		return nil, fmt.Errorf("%s has no %s", where, key)
 	case !n.Alias.IsZero():
-		return nil, fmt.Errorf("%s of %s stand elsewhere in the file, behind an anchor", key, where)
+		return nil, fmt.Errorf("%s of %s are elsewhere in the file, behind an anchor", key, where)
 	}
 	return n, nil
 }

@@ -115,7 +115,7 @@ func (r *reader) lex() {
 			depth = 0
 		case tokens.In: // gonja reads nothing before it, again and again
 			if i > 0 && !slices.Contains(operands, all[i-1].Type) {
-				r.wrong(t, "nothing stands before `in`", "")
+				r.wrong(t, "nothing is before `in`", "")
 			}
 		case tokens.Error:
 			r.wrong(t, "this is no Jinja: "+t.Val, "")
@@ -213,7 +213,7 @@ func ends(name string) bool {
 // astray is an end of something else.
 func (r *reader) astray(name *tokens.Token, until []string) *tokens.Token {
 	if len(until) > 0 {
-		r.wrong(name, "`"+name.Val+"` stands where `"+until[len(until)-1]+"` should", "")
+		r.wrong(name, "`"+name.Val+"` is where `"+until[len(until)-1]+"` should", "")
 	}
 	return name
 }

@@ -74,7 +74,7 @@ func (p *parser) includeFile(root *yamlnode.Node, f *source.File) {
 		if shapeWorkflow.key(key.Text.Value) == nil {
 			return false
 		}
-		p.report(diag.NotIncludable, key.Span, "an included file can have "+list(quoted(librarySections), "and")+"; a whole workflow is called by a node with `flow:`",
+		p.report(diag.NotIncludable, key.Span, "an included file can have "+list(quoted(librarySections), "and")+"; an entire workflow is called by a node with `flow:`",
 			"`%s` cannot be included", key.Text.Value)
 		return true
 	})

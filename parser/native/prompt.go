@@ -120,7 +120,7 @@ func (p *parser) prompt(n *yamlnode.Node) *ir.Prompt {
 
 // shapePromptFile is the front matter of a prompt file. It is no part of a workflow file.
 var shapePromptFile = &Shape{
-	Name: "front matter", What: "the front matter of a prompt", Doc: "What stands between `---` at the start of a prompt file.",
+	Name: "front matter", What: "the front matter of a prompt", Doc: "What is between `---` at the start of a prompt file.",
 	Keys: []Key{
 		{Name: "system", Value: template, Doc: "the system prompt"},
 		{Name: "in", Value: fields, Doc: "the names that the text can use, with their types"},
@@ -128,7 +128,7 @@ var shapePromptFile = &Shape{
 	Renamed: map[string]string{"with": "in"},
 	Instead: map[string]string{
 		"prompt": "the prompt is the text after the front matter", "user": "the prompt is the text after the front matter", "input": "write `in:`",
-		"model": "the model stands at the node", "out": "`out` stands at the node", "temperature": "parameters stand at the model, under `models:`",
+		"model": "the model belongs at the node", "out": "`out` belongs at the node", "temperature": "parameters belong at the model, under `models:`",
 	},
 }
 

@@ -23,7 +23,7 @@ func (p *parser) text(n *yamlnode.Node, what string) (source.Text, bool) {
 	case strings.HasPrefix(v, "$$"):
 		return cut(n.Text, 1, len(v)), true
 	case strings.HasPrefix(v, "$"), strings.Contains(v, "{{"):
-		p.report(diag.NotConstant, textSpan(n.Text), "write the value itself", "%s is a constant: an expression cannot stand here", what)
+		p.report(diag.NotConstant, textSpan(n.Text), "write the value itself", "%s is a constant: an expression is not allowed here", what)
 		return source.Text{}, false
 	}
 	return n.Text, true
@@ -136,7 +136,7 @@ func (p *parser) bound(n *yamlnode.Node, what string) (int, bool) {
 	}
 	if isScalar(n) && n.Tag != "!!int" {
 		if near := p.nearest(n.Text.Value, []string{"unbounded"}); near != "" {
-			p.replace(diag.BadLiteral, textSpan(n.Text), near, "%s is a whole number or `unbounded`", what)
+			p.replace(diag.BadLiteral, textSpan(n.Text), near, "%s is an integer or `unbounded`", what)
 			return 0, false
 		}
 	}

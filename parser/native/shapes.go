@@ -66,10 +66,10 @@ var shapeWorkflow = &Shape{
 		{Name: "edges", Value: listOf(oneOf(text, shape(shapeEdge), shape(shapeSwitch), shape(shapeBack))), Doc: "the order of the steps; without it references give the order"},
 	}),
 	Instead: map[string]string{
-		"steps": "the steps of a workflow stand under `nodes:`", "jobs": "the steps of a workflow stand under `nodes:`",
-		"tasks": "the steps of a workflow stand under `nodes:`", "inputs": "write `input:`", "outputs": "write `output:`",
+		"steps": "the steps of a workflow belong under `nodes:`", "jobs": "the steps of a workflow belong under `nodes:`",
+		"tasks": "the steps of a workflow belong under `nodes:`", "inputs": "write `input:`", "outputs": "write `output:`",
 		"version": "the version of the language is `flowgen: 1`", "env": "variables are set on tools and servers, with `env:`", "constants": "write a `let` node, or an input with a default",
-		"workflow": "the keys of a workflow stand at the top of the file", "graph": "write `nodes:` and `edges:`",
+		"workflow": "the keys of a workflow belong at the top of the file", "graph": "write `nodes:` and `edges:`",
 		"imports": "write `include:`", "import": "write `include:`", "variables": "what nodes write is `state:`, what a run is given `input:`",
 		"timeout": "write it under `defaults:`", "retry": "write it under `defaults:`", "on_error": "write it under `defaults:`",
 	},
@@ -88,7 +88,7 @@ func required(keys []Key, names ...string) []Key {
 
 var fieldKeys = []Key{
 	{Name: "type", Value: typ, Required: true, Doc: "the type"},
-	{Name: "description", Value: text, Doc: "what it means, for people and models"},
+	{Name: "description", Value: text, Doc: "what it means, for users and models"},
 }
 
 const typeHint = "a struct that has a field `type` is written `type: {type: ..., ...}`"
@@ -109,7 +109,7 @@ var (
 		Keys: []Key{
 			{Name: "oneof", Value: mapOf(text), Required: true, Doc: "the structs, by the value that the field `by` has in each"},
 			{Name: "by", Value: text, Required: true, Doc: "the field that says which of them a value is"},
-			{Name: "description", Value: text, Doc: "what it means, for people and models"},
+			{Name: "description", Value: text, Doc: "what it means, for users and models"},
 		},
 		Instead: map[string]string{"discriminator": "write `by:`", "tag": "write `by:`", "one_of": "write `oneof:`", "anyof": "write `oneof:`"},
 	}
@@ -162,21 +162,21 @@ var (
 			{Name: "temperature", Value: number, Doc: "how freely the model answers"},
 			{Name: "top_p", Value: number, Doc: "the share of likely words it chooses from, up to 1"},
 			{Name: "max_tokens", Value: bound, Doc: "the most tokens of an answer, or `unbounded`: what the provider allows, on purpose"},
-			{Name: "seed", Value: number, Doc: "a whole number that makes answers more alike"},
+			{Name: "seed", Value: number, Doc: "an integer that makes answers more alike"},
 			{Name: "stop", Value: texts, Doc: "texts at which an answer ends"},
 			{Name: "price", Value: shape(shapePrice), Doc: "what a million tokens cost, instead of the table"},
 		},
 		Instead: map[string]string{
-			"provider": "the provider stands before the name: `model: \"openai:gpt-4o-mini\"`", "name": "write `model: \"provider:name\"`",
+			"provider": "the provider belongs before the name: `model: \"openai:gpt-4o-mini\"`", "name": "write `model: \"provider:name\"`",
 			"url": "write `base_url:`", "api_key": "write `key:` with the name of a secret", "secret": "write `key:` with the name of a secret",
-			"max_output_tokens": "write `max_tokens:`", "stop_sequences": "write `stop:`", "system": "a system prompt stands at the node",
+			"max_output_tokens": "write `max_tokens:`", "stop_sequences": "write `stop:`", "system": "a system prompt belongs at the node",
 		},
 	}
 
 	shapePrice = &Shape{
 		Name: "price", What: "`price`", Doc: "What a million tokens cost.",
 		Keys: []Key{
-			{Name: "input", Value: money, Required: true, Doc: "dollars for what a model is told"},
+			{Name: "input", Value: money, Required: true, Doc: "dollars for what a model receives"},
 			{Name: "cached", Value: money, Doc: "the same for what the provider had cached"},
 			{Name: "output", Value: money, Required: true, Doc: "dollars for what a model says"},
 		},
@@ -214,7 +214,7 @@ var (
 			{Name: "max_tool_calls", Value: count, Doc: "tool calls of a run"},
 			{Name: "max_cost_usd", Value: money, Doc: "dollars of a run"},
 			{Name: "max_total_tokens", Value: count, Doc: "tokens of a run"},
-			{Name: "max_time", Value: duration, Doc: "how long a run may work; waiting for people does not count"},
+			{Name: "max_time", Value: duration, Doc: "how long a run may work; waiting for answers does not count"},
 			{Name: "effects", Value: listOf(word(allowedWords...)), Doc: "the effects allowed; asking models is, unless `asks` denies it"},
 			{Name: "asks", Value: word(asksWords...), Doc: "whether models may be asked: allow (default) or deny"},
 			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
@@ -235,7 +235,7 @@ var (
 			{Name: "grants", Value: listOf(text), Doc: "the permissions granted"},
 		},
 		Renamed: policyRenamed,
-		Instead: map[string]string{"asks": "`asks` stands in the `policy` of the workflow: an agent asks its model", "max_time": "write `timeout:` next to `policy:`", "net": "`net` stands in the `policy` of the workflow", "sandbox": "`sandbox` stands in the `policy` of the workflow"},
+		Instead: map[string]string{"asks": "`asks` belongs in the `policy` of the workflow: an agent asks its model", "max_time": "write `timeout:` next to `policy:`", "net": "`net` belongs in the `policy` of the workflow", "sandbox": "`sandbox` belongs in the `policy` of the workflow"},
 	}
 
 	shapeNet = &Shape{
@@ -273,8 +273,8 @@ var (
 var policyRenamed = map[string]string{"max_tokens": "max_total_tokens"}
 
 var typeInstead = map[string]string{
-	"default": "defaults, bounds and patterns stand at the fields that use the type", "min": "defaults, bounds and patterns stand at the fields that use the type",
-	"max": "defaults, bounds and patterns stand at the fields that use the type", "pattern": "defaults, bounds and patterns stand at the fields that use the type",
+	"default": "defaults, bounds and patterns belong at the fields that use the type", "min": "defaults, bounds and patterns belong at the fields that use the type",
+	"max": "defaults, bounds and patterns belong at the fields that use the type", "pattern": "defaults, bounds and patterns belong at the fields that use the type",
 }
 
 var shapeTool = &Shape{
@@ -289,7 +289,7 @@ var shapeTool = &Shape{
 		{Name: "mcp", Value: text, Doc: "a tool of an MCP server: `server/tool`"},
 		{Name: "starlark", Value: file, Doc: "a Starlark file"},
 		{Name: "wasm", Value: text, Doc: "a WebAssembly module compiled for WASI: `tool.wasm`, or `tool.wasm#export` for a function of it"},
-		{Name: "description", Value: text, Doc: "what it does, for people and models"},
+		{Name: "description", Value: text, Doc: "what it does, for users and models"},
 		{Name: "effects", Value: word(effectWords...), Doc: "what a call does to the world: none, reads, writes or external"},
 		{Name: "in", Value: fields, Doc: "the fields of its input"},
 		{Name: "out", Value: oneOf(typ, word("lines", "none")), Doc: "the type of its result; of a command also `lines` or `none`"},
@@ -297,7 +297,7 @@ var shapeTool = &Shape{
 		{Name: "env", Value: mapOf(oneOf(template, shape(shapeEnvSecret))), Doc: "variables of a command: text, or {secret: NAME}"},
 		{Name: "dir", Value: template, Doc: "the folder a command runs in"},
 		{Name: "max_output", Value: Form{Kind: FormSize}, Doc: "the largest result: `2MiB`"},
-		{Name: "approve", Value: word("true", "false"), Doc: "whether a person is asked before each call"},
+		{Name: "approve", Value: word("true", "false"), Doc: "whether a user is asked before each call"},
 		{Name: "timeout", Value: oneOf(duration, word("unbounded")), Doc: "how long one attempt of a call may take; 5m unless it or its node says something else"},
 		{Name: "auth", Value: shape(shapeAuth), Doc: "how to authenticate"},
 		{Name: "engine", Value: word(engineWords...), Doc: "what runs JavaScript"},
@@ -311,17 +311,17 @@ var shapeTool = &Shape{
 		{Name: "cost_usd", Value: money, Doc: "dollars of one call"},
 		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "by what the other side knows a repeated call: `call_id`, or a text over the input"},
 		doubtKey,
-		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for people and models"},
+		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for users and models"},
 		{Name: "category", Value: word(ir.Categories...), Doc: "the group of the tool"},
 		{Name: "tags", Value: texts, Doc: "words to find it by"},
 		{Name: "status", Value: word(toolStates...), Doc: "active, deprecated or blocked"},
 	},
 	Renamed: map[string]string{"state": "status"},
 	Instead: map[string]string{
-		"args": "arguments stand in the list: `command: [git, log]`", "cmd": "write `command: [git, log]`", "run": "write `command: [git, log]`, or `shell:` for a script",
+		"args": "arguments belong in the list: `command: [git, log]`", "cmd": "write `command: [git, log]`", "run": "write `command: [git, log]`, or `shell:` for a script",
 		"url": "write `http: {url: ...}`", "method": "write `http: {method: ...}`", "headers": "write `http: {headers: ...}`", "body": "write `http: {body: ...}`",
 		"query": "write `http: {query: ...}`", "input": "write `in:`", "output": "write `out:`", "cwd": "write `dir:`",
-		"retry":   "retries stand on the node, or under `defaults:`",
+		"retry":   "retries belong on the node, or under `defaults:`",
 		"version": "the version is a part of the key: `search@2`", "namespace": "the namespace is a part of the key: `acme.search@2`",
 		"side_effects": "write `effects:`", "replay_policy": "write `replay:`", "requires_capability": "write `permissions:`", "capabilities": "write `permissions:`",
 		"cost_estimate": "write `cost_usd:`", "cost": "write `cost_usd:`", "idempotency": "write `idempotency_key: call_id`", "deprecated": "write `status: deprecated`",
@@ -357,6 +357,6 @@ var (
 			{Name: "html", Value: word(htmlWords...), Doc: "`text`: pages without their markup"},
 			{Name: "extra", Value: word(extraWords...), Doc: "`ignore`: fields that `out` does not have are left out"},
 		},
-		Instead: map[string]string{"auth": "`auth` stands beside `http`", "params": "write `query:`", "json": "write `body:`"},
+		Instead: map[string]string{"auth": "`auth` belongs next to `http`", "params": "write `query:`", "json": "write `body:`"},
 	}
 )

@@ -20,7 +20,7 @@ var (
 		Keys: []Key{
 			{Name: "description", Value: text, Doc: "what the case is about"},
 			{Name: "input", Value: mapOf(Form{Kind: FormConst}), Doc: "the input of the run; fields with a default can be left out"},
-			{Name: "answers", Value: mapOf(text), Doc: "what people answer, by the key of the question; null: nobody answers"},
+			{Name: "answers", Value: mapOf(text), Doc: "what users answer, by the key of the question; null: nobody answers"},
 			{Name: "cassette", Value: file, Doc: "the file with the recorded calls, when it is not `testdata/WORKFLOW/CASE.jsonl`"},
 			{Name: "want", Value: shape(shapeWant), Doc: "what must come out"},
 		},

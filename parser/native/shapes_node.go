@@ -17,16 +17,16 @@ var nodeKeys = []Key{
 }
 
 const (
-	edgesHelp = "the order stands under `edges:`"
-	withHelp  = "arguments stand under `with:`"
+	edgesHelp = "the order belongs under `edges:`"
+	withHelp  = "arguments belong under `with:`"
 	loopHelp  = "write `loop: {until: ..., max: 5}`"
 	declare   = "declare it under `tools:` and call it with `tool:`"
 )
 
 var nodeInstead = map[string]string{
 	"if": "write `when:`", "unless": "write `when:` with the opposite condition",
-	"condition": "write `when:`", "switch": "a switch stands on an edge: `{from: a, switch: ..., cases: {...}}`",
-	"cases": "a switch stands on an edge: `{from: a, switch: ..., cases: {...}}`",
+	"condition": "write `when:`", "switch": "a switch belongs on an edge: `{from: a, switch: ..., cases: {...}}`",
+	"cases": "a switch belongs on an edge: `{from: a, switch: ..., cases: {...}}`",
 	"needs": edgesHelp, "depends_on": edgesHelp, "after": edgesHelp, "next": edgesHelp, "then": edgesHelp, "from": edgesHelp, "to": edgesHelp, "goto": edgesHelp,
 	"inputs": withHelp, "input": withHelp, "params": withHelp, "arguments": withHelp, "parameters": withHelp,
 	"uses": "write `tool:`", "use": "write `tool:`", "call": "write `tool:`", "action": "write `tool:`",
@@ -107,7 +107,7 @@ var agentKeys = []Key{
 	{Name: "out", Value: typ, Doc: "the type of the last answer, which the result has as `answer`"},
 	reaskKey,
 	{Name: "tools", Value: oneOf(ref, listOf(oneOf(ref, shape(shapeAgentTool)))), Doc: "the tools it may call"},
-	{Name: "approve", Value: oneOf(word(effectWords...), listOf(word(effectWords...))), Doc: "the effects of calls that a person is asked for first"},
+	{Name: "approve", Value: oneOf(word(effectWords...), listOf(word(effectWords...))), Doc: "the effects of calls that a user is asked for first"},
 	{Name: "tool_timeout", Value: duration, Doc: "how long each call of a tool may take; `timeout` bounds the agent as a whole"},
 	{Name: "policy", Value: shape(shapeAgentPolicy), Doc: "what it may do at most"},
 	{Name: "pins", Value: mapOf(shape(shapePin)), Doc: "results of tool calls that stay readable"},
@@ -137,7 +137,7 @@ var nodeShapes = map[string]*Shape{
 		messagesKey, outKey, reaskKey),
 	"agent": nodeShape("agent", "Runs an agent; keys of the node override those of the agent.",
 		slices.Concat([]Key{{Name: "agent", Value: ref, Required: true, Doc: "a name under `agents:`, or a model"}}, agentKeys)...),
-	"human": nodeShape("human", "Asks a person.",
+	"human": nodeShape("human", "Asks a user.",
 		Key{Name: "human", Value: template, Required: true, Doc: "the question"}, outKey,
 		Key{Name: "on_timeout", Value: onErrorForm, Doc: "what happens when nobody answers: fail, skip or {default: value}"}),
 	"fail": nodeShape("fail", "Ends the run with an error.",
@@ -177,7 +177,7 @@ var shapeBody = &Shape{
 		{Name: "edges", Value: listOf(Form{Kind: FormOneOf, Any: []Form{text, shape(shapeEdge), shape(shapeSwitch), shape(shapeBack)}}), Doc: "the order of the steps; without it references give the order"},
 		{Name: "result", Value: value, Required: true, Doc: "what the body yields: an expression or a mapping"},
 	},
-	Instead: map[string]string{"output": "what a body yields is its `result:`", "steps": "the steps stand under `nodes:`"},
+	Instead: map[string]string{"output": "what a body yields is its `result:`", "steps": "the steps belong under `nodes:`"},
 }
 
 var shapeLoop = &Shape{
@@ -189,7 +189,7 @@ var shapeLoop = &Shape{
 		{Name: "timeout", Value: duration, Doc: "no iteration begins later than that after the first one"},
 		{Name: "on_max", Value: word(onMaxWords...), Doc: "what the end of `max` or `timeout` does: fail (default), or go_on with the last result"},
 	},
-	Instead: map[string]string{"while": "write `until:` with the opposite condition", "times": "write `max:`", "interval": "write `every:`", "delay": "write `every:`", "wait": "write `every:`", "do": "`do` stands beside `loop`"},
+	Instead: map[string]string{"while": "write `until:` with the opposite condition", "times": "write `max:`", "interval": "write `every:`", "delay": "write `every:`", "wait": "write `every:`", "do": "`do` belongs next to `loop`"},
 }
 
 // shapeLoopOpen is shapeLoop without required keys.
@@ -273,7 +273,7 @@ var (
 			{Name: "default", Value: targets, Doc: "the node for all other values"},
 		},
 		Instead: map[string]string{
-			"to": "the targets of a switch stand in `cases:` and `default:`", "when": "a switch has no condition: write it as a case",
+			"to": "the targets of a switch belong in `cases:` and `default:`", "when": "a switch has no condition: write it as a case",
 			"max": "only a plain edge leads back: put a node in between", "exhausted": "only a plain edge leads back: put a node in between", "else": "write `default:`",
 		},
 	}

@@ -460,7 +460,7 @@ func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
 // url reads a URL, in which {x} stands for the field x.
 func (p *parser) url(t source.Text) *ir.Template {
 	if at := strings.Index(t.Value, "{{"); at >= 0 {
-		p.report(diag.NotConstant, t.At(at, at+2), "write `{x}`, or `{+x}` to keep slashes", "a field stands in single braces in a URL")
+		p.report(diag.NotConstant, t.At(at, at+2), "write `{x}`, or `{+x}` to keep slashes", "a field is written in single braces in a URL")
 		return nil
 	}
 	return p.template(t)

@@ -223,7 +223,7 @@ func (p *parser) bounds(m mapping, f *schema.Field) {
 		switch {
 		case !ok:
 		case kind != schema.Float && kind != schema.Invalid && v != float64(int64(v)):
-			p.report(diag.BadConstraint, n.Span, "", "`%s` of %s is a whole number", key, article(kind))
+			p.report(diag.BadConstraint, n.Span, "", "`%s` of %s is an integer", key, article(kind))
 		case kind != schema.Int && kind != schema.Float && kind != schema.Invalid && v < 0:
 			p.report(diag.BadConstraint, n.Span, "", "`%s` of %s is a length: it is not negative", key, article(kind))
 		case key == "min":

@@ -121,7 +121,7 @@ func (r *typeReader) read(depth int) *schema.Type {
 			return r.fail(0, len(r.t.Value), "write a type like `string`, `list<int>` or the name of one under `types:`", "a type is missing")
 		}
 		if depth > 0 && r.peek() == '{' {
-			return r.fail(r.i, len(r.t.Value), "declare it under `types:`; a list of structs is also written `[{path: string}]`", "a struct cannot stand in `<>`")
+			return r.fail(r.i, len(r.t.Value), "declare it under `types:`; a list of structs is also written `[{path: string}]`", "a struct cannot be used in `<>`")
 		}
 		return r.fail(r.i, len(r.t.Value), "write a type like `string`, `list<int>` or the name of one under `types:`", "`"+shorten(r.t.Value[r.i:])+"` is not a type")
 	}
@@ -202,7 +202,7 @@ func (r *typeReader) squareBrackets(w string) *schema.Type {
 			parameter = "T"
 		}
 	}
-	return r.fail(r.i, r.i+1, "write `"+to+"<"+parameter+">`", "the parameter of a type stands in `<>`")
+	return r.fail(r.i, r.i+1, "write `"+to+"<"+parameter+">`", "the parameter of a type is written in `<>`")
 }
 
 // name resolves the name of a type.

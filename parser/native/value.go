@@ -106,7 +106,7 @@ func (p *parser) nestedBraces(t source.Text, n *expr.Node) {
 	}
 	n.Walk(func(n *expr.Node) bool {
 		if s, ok := n.Value.(string); ok && n.Op == expr.Lit && nested.MatchString(s) {
-			p.say(diag.Diagnostic{Severity: diag.Warning, Code: diag.NestedBraces, Span: t.At(n.Lo, n.Hi), Message: "nothing is put into this text: it stands inside an expression, where braces are braces",
+			p.say(diag.Diagnostic{Severity: diag.Warning, Code: diag.NestedBraces, Span: t.At(n.Lo, n.Hi), Message: "nothing is put into this text: it is inside an expression, where braces are braces",
 				Help: "put it together with `+`, as in `\"Hello \" + name`, or write the text without an expression around it"})
 		}
 		return true
@@ -160,7 +160,7 @@ func (p *parser) textOnly(n *yamlnode.Node, what string) *ir.Template {
 		t = cut(t, 1, len(t.Value))
 	case strings.HasPrefix(t.Value, "$"):
 		d := diag.Diagnostic{
-			Code: diag.NotText, Span: textSpan(t), Message: what + " is text: an expression stands in `{{ }}` here",
+			Code: diag.NotText, Span: textSpan(t), Message: what + " is text: an expression is written in `{{ }}` here",
 			Help: "write `{{ " + shorten(t.Value[1:]) + " }}` in quotes; a plain dollar is `$$`",
 		}
 		if plain := strings.TrimSpace(t.Value[1:]); plain != "" && !strings.ContainsAny(plain, "\"\\\n\r") {

@@ -180,7 +180,7 @@ func (p *parser) segments(n *Node, m *dialect.Mixed) {
 		whole := source.Text{Value: text[at[0]:at[1]], Span: m.Text.At(at[0], at[1])}
 		parts := placeholder.FindStringSubmatch(text[at[2]:at[3]])
 		if parts == nil {
-			p.Warn(diag.IgnoredKey, whole.Span, "", "this is no placeholder: the model reads it as it stands here")
+			p.Warn(diag.IgnoredKey, whole.Span, "", "this is no placeholder: the model reads it as written")
 			continue
 		}
 		plain := parts[2] == "" && parts[3] == "" && parts[1][0] != '$'
@@ -191,7 +191,7 @@ func (p *parser) segments(n *Node, m *dialect.Mixed) {
 		}
 		if !plain {
 			if p.opts.Upstream {
-				p.Warn(diag.IgnoredKey, whole.Span, "", "the engine does not substitute this placeholder: the model reads it as it stands here")
+				p.Warn(diag.IgnoredKey, whole.Span, "", "the engine does not substitute this placeholder: the model reads it as written")
 				continue
 			}
 			p.Differs(whole.Span, "", "the engine leaves this placeholder as it is; here it is substituted, as the examples mean it")
@@ -239,7 +239,7 @@ var loopNames = map[string]string{"$item": "item", "_item": "item", "$index": "i
 func (p *parser) unknownPlaceholder(n *Node, at source.Span, name string) {
 	for _, s := range p.wf.State {
 		if s.Name.Name == name {
-			p.Warn(diag.UnknownName, at, "add `"+name+"` to `reads`", "node %q does not read the state field %q: the model reads the placeholder as it stands here", n.ID.Name, name)
+			p.Warn(diag.UnknownName, at, "add `"+name+"` to `reads`", "node %q does not read the state field %q: the model reads the placeholder as written", n.ID.Name, name)
 			return
 		}
 	}
@@ -247,7 +247,7 @@ func (p *parser) unknownPlaceholder(n *Node, at source.Span, name string) {
 	for _, id := range n.Reads {
 		names = append(names, id.Name)
 	}
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "nothing that node \"" + n.ID.Name + "\" sees is called \"" + name + "\": the model reads the placeholder as it stands here"}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "nothing that node \"" + n.ID.Name + "\" sees is called \"" + name + "\": the model reads the placeholder as written"}
 	if len(name) < 100 {
 		diag.Suggest(&d, name, names)
 		d.Fixes = nil

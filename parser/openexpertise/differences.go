@@ -8,10 +8,10 @@ import (
 // Differences are the places where the project's page and its engine differ, or where flowgen and the engine do.
 var Differences = []dialect.Difference{
 	dialect.Differ("a node without `on_error`", "a failure ends the run (fail_run)", "the node is skipped", "a note on the first such node, where others could run after its failure"),
-	dialect.Differ("`_state`", "the whole state, whatever `reads` says", "the fields of `reads` only", "with --compat upstream, a note on the first node that reads some fields and not all"),
+	dialect.Differ("`_state`", "the entire state, whatever `reads` says", "the fields of `reads` only", "with --compat upstream, a note on the first node that reads some fields and not all"),
 	dialect.Differ("a tool that returns an object without `state_delta`", "it fails", "it writes nothing", ""),
 	dialect.Differ("the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "`$item` and `$index` only", ""),
-	dialect.Differ("placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "the model reads them as they stand there", "a note on each"),
+	dialect.Differ("placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "the model reads them as written", "a note on each"),
 	dialect.Differ("state of earlier runs", "every run begins without values", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too", ""),
 	dialect.Differ("parallel nodes (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file", ""),
 	dialect.Differ("`for_each` with `concurrency` above 1", "results are written in the order of the list", "in the order in which items end; --compat upstream keeps the order of the list", ""),
@@ -40,7 +40,7 @@ func (p *parser) differences() {
 	}
 	for _, n := range nodes {
 		if _, tool := n.Verb.(*ir.ToolCall); tool && len(n.Reads) > 0 && len(n.Reads) < len(p.wf.State) && p.opts.Upstream {
-			p.Differs(n.Reads[0].Span, "", "\"%s\" sees only what it reads, as in the engine; the page says that it sees the whole state", n.ID.Name)
+			p.Differs(n.Reads[0].Span, "", "\"%s\" sees only what it reads, as in the engine; the page says that it sees the entire state", n.ID.Name)
 			break
 		}
 	}

@@ -156,7 +156,7 @@ var (
 func (p *parser) literal(n *yamlnode.Node) {
 	text := n.Text.Value
 	if strings.HasPrefix(text, "$.") {
-		p.Warn(diag.IgnoredKey, n.Span, "a path is the whole text, made of names with points between them", "this is no path into the state: it is passed as it is")
+		p.Warn(diag.IgnoredKey, n.Span, "a path is the entire text, made of names with points between them", "this is no path into the state: it is passed as it is")
 		return
 	}
 	if m := loopName.FindStringSubmatch(text); m != nil {
@@ -165,7 +165,7 @@ func (p *parser) literal(n *yamlnode.Node) {
 	}
 	for _, m := range inside.FindAllStringSubmatchIndex(text, -1) {
 		if p.field(text[m[2]:m[3]]) != nil {
-			p.Warn(diag.IgnoredKey, n.Text.At(m[0], m[1]), "make the path the whole text of an argument", "a path inside of text is no reference: it is passed as it is")
+			p.Warn(diag.IgnoredKey, n.Text.At(m[0], m[1]), "make the path the entire text of an argument", "a path inside of text is no reference: it is passed as it is")
 			return
 		}
 	}

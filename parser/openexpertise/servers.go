@@ -19,7 +19,7 @@ var serverShape = &dialect.Shape{What: "an MCP server", Open: true, Keys: []dial
 	{Name: "type", Doc: "stdio or http, which the other keys say, too", Form: dialect.Scalar},
 	{Name: "command", Doc: "the program that starts the server", Form: dialect.Scalar},
 	{Name: "args", Doc: "its arguments"},
-	{Name: "env", Doc: "its variables: `${NAME}` is a variable of the environment"},
+	{Name: "env", Doc: "its variables: `${NAME}` is an environment variable"},
 	{Name: "url", Doc: "the address of the server", Form: dialect.Scalar},
 }}
 

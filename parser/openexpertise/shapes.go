@@ -26,7 +26,7 @@ var (
 	}}
 	phaseShape = &dialect.Shape{What: "a phase", Keys: []dialect.Key{
 		{Name: "id", Required: true, Doc: "its name", Form: dialect.Scalar},
-		{Name: "title", Doc: "what people see", Form: dialect.Scalar},
+		{Name: "title", Doc: "what users see", Form: dialect.Scalar},
 	}}
 	runtimeShape = &dialect.Shape{What: "`runtime`", Keys: []dialect.Key{
 		{Name: "concurrency", Doc: "how many nodes run at a time", Form: dialect.Count},

@@ -52,7 +52,7 @@ func (p *parser) chosen(module, function source.Text, out *Node) (ok bool) {
 		p.Error(diag.NotSupported, module.Span, "name the functions that it can be in flowgen.bindings.yaml, as in `tools: {plugins.first.run: {python: \"plugins.first:run\"}}`", "a function that only a run knows is not compiled")
 		return true
 	case len(variables(out.Args)) > 0:
-		p.Error(diag.NotSupported, module.Span, "read them in the function", "variables of the environment are not passed to tools of flowgen.bindings.yaml, as they would be recorded")
+		p.Error(diag.NotSupported, module.Span, "read them in the function", "environment variables are not passed to tools of flowgen.bindings.yaml, as they would be recorded")
 		return true
 	}
 	out.Verb = &ir.ToolChoice{Tool: name, Allow: allow, Span: module.Span}

@@ -127,7 +127,7 @@ func (p *parser) child(ref ir.Ident) *ir.Workflow {
 		return nil
 	}
 	if beside && path.Dir(p.File.Name) != "." {
-		p.Differs(ref.Span, "", "the engine looks for %s in the folder that it is run in, and not beside this file", ref.Name)
+		p.Differs(ref.Span, "", "the engine looks for %s in the folder that it is run in, and not next to this file", ref.Name)
 	}
 	return wf
 }

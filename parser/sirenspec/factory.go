@@ -23,7 +23,7 @@ var (
 		{Name: "swrm", Doc: "the swrm that every instance asks", Form: dialect.Of(factorySwarmShape)},
 		{Name: "for_each", Doc: "a list, with an instance for each item", Form: dialect.OneOf(dialect.Scalar, dialect.ListOf(dialect.Form{}))},
 		{Name: "swarm_size", Doc: "how many instances there are, from 1 to 100", Form: dialect.Scalar},
-		{Name: "inputs", Doc: "what an instance is told, by name", Form: dialect.Map},
+		{Name: "inputs", Doc: "what an instance receives, by name", Form: dialect.Map},
 		{Name: "concurrency", Doc: "instances at a time, 1 if it is not written", Form: dialect.Count},
 		{Name: "timeout_per_instance", Doc: "seconds, 60 if it is not written", Form: dialect.Scalar},
 		{Name: "on_failure", Doc: "abort or continue", Form: dialect.OneWord("abort", "continue")},
@@ -223,7 +223,7 @@ func (p *parser) loopValue(r *dialect.Reference) *dialect.Reference {
 		p.Warn(diag.UnknownName, r.Text.Span, "write `index`", "instances that `swarm_size` counts have no item: the node fails when it runs")
 	}
 	if len(r.Path) > 0 {
-		p.Warn(diag.IgnoredKey, r.Text.Span, "write `"+r.Root+"`, or make a list of the values that are asked for", "the engine ignores what follows `%s`, so that the whole of it stands here", r.Root)
+		p.Warn(diag.IgnoredKey, r.Text.Span, "write `"+r.Root+"`, or make a list of the values that are asked for", "the engine ignores what follows `%s`, so that the whole of it is here", r.Root)
 		r.Path = nil
 	}
 	return r

@@ -247,7 +247,7 @@ func (p *parser) costCap(n, name *yamlnode.Node, whole bool) {
 		b.Exceeded = p.Word(a, "the action of cost_cap", "abort", "warn")
 	}
 	if !whole {
-		p.Warn(diag.IgnoredKey, name.Span, "write it in `guardrails` of the workflow", "cost_cap has an effect for a whole workflow only: nothing checks it for an agent")
+		p.Warn(diag.IgnoredKey, name.Span, "write it in `guardrails` of the workflow", "cost_cap has an effect for an entire workflow only: nothing checks it for an agent")
 		return
 	}
 	p.tree.Budgets = append(p.tree.Budgets, b)

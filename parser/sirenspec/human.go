@@ -10,7 +10,7 @@ import (
 
 var humanNodeShape = &dialect.Shape{What: "a human node", Open: true, Keys: []dialect.Key{
 	{Name: "type", Required: true, Doc: "human", Form: dialect.OneWord("human")},
-	{Name: "prompt", Doc: "what the person is asked, the name of the node if it is not written", Form: dialect.Scalar},
+	{Name: "prompt", Doc: "what the user is asked, the name of the node if it is not written", Form: dialect.Scalar},
 	{Name: "writes", Required: true, Doc: "where the answer goes, as in output.decision", Form: dialect.Scalar},
 	{Name: "timeout", Doc: "seconds, without end if it is not written", Form: dialect.Scalar},
 	{Name: "on_timeout", Doc: "abort, skip or use_default", Form: dialect.OneWord("abort", "skip", "use_default")},

@@ -103,7 +103,7 @@ func (p *parser) writes(m dialect.Mapping, out *Node) {
 	p.place(path[0], ir.Ident{Name: path[1], Span: id.Span})
 	out.Writes = path
 	if len(path) == 2 && path[0] == "working" && path[1] == out.ID.Name {
-		p.Differs(id.Span, "write it to `output."+path[1]+"`, or to another name", "working.%s is also where the engine keeps the result of the node %q: the text is replaced by {'output': text}, and that is what the next agent is told", path[1], out.ID.Name)
+		p.Differs(id.Span, "write it to `output."+path[1]+"`, or to another name", "working.%s is also where the engine keeps the result of the node %q: the text is replaced by {'output': text}, and that is what the next agent receives", path[1], out.ID.Name)
 	}
 }
 
@@ -217,7 +217,7 @@ func (p *parser) host(m *dialect.Mixed) string {
 	}
 	u, err := url.Parse(head)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		p.Error(diag.BadLiteral, m.Text.Span, "write the whole address, as in https://api.example.com/items", "this is no address of http or https")
+		p.Error(diag.BadLiteral, m.Text.Span, "write the entire address, as in https://api.example.com/items", "this is no address of http or https")
 		return ""
 	}
 	return u.Hostname()

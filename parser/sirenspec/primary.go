@@ -95,7 +95,7 @@ func (c *condition) member(of *dialect.Predicate, dot token) *dialect.Predicate 
 func (c *condition) index(of *dialect.Predicate, open token) *dialect.Predicate {
 	if of.Op == "bucket" || of.Op == "ref" {
 		if t, ok := c.peek(); ok && t.kind == "string" {
-			c.p.Warn(diag.ExprSyntax, c.text.At(open.lo, t.hi), "write `."+t.text+"`", "keys of the context stand behind points: the condition holds only when this is a list")
+			c.p.Warn(diag.ExprSyntax, c.text.At(open.lo, t.hi), "write `."+t.text+"`", "keys of the context are behind points: the condition holds only when this is a list")
 		}
 	}
 	none := c.constant("", "!!null", c.text.At(open.lo, open.hi))

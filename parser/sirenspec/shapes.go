@@ -6,7 +6,7 @@ import "github.com/flowgen-dev/flowgen/parser/dialect"
 var (
 	topShape = &dialect.Shape{What: "a workflow", Open: true, Keys: []dialect.Key{
 		{Name: "version", Doc: "the version of the language, \"0.1\""},
-		{Name: "agents", Doc: "models with what they are told, by name"},
+		{Name: "agents", Doc: "models with what they receive, by name"},
 		{Name: "nodes", Required: true, Doc: "the nodes, by name"},
 		{Name: "edges", Doc: "which node comes after which"},
 		{Name: "input", Doc: "what the workflow is asked when nothing is given"},
@@ -24,7 +24,7 @@ var (
 	}}
 	agentShape = &dialect.Shape{What: "an agent", Open: true, Keys: []dialect.Key{
 		{Name: "model", Required: true, Doc: "the model, as in openai:gpt-4o-mini"},
-		{Name: "system", Required: true, Doc: "what it is told"},
+		{Name: "system", Required: true, Doc: "what it receives"},
 		{Name: "guardrails", Doc: "checks of what it reads and writes"},
 	}}
 	edgeShape = &dialect.Shape{What: "an edge", Open: true, Keys: []dialect.Key{

@@ -87,7 +87,7 @@ func (p *parser) swarm(m dialect.Mapping, of ir.Ident) *Swarm {
 		}
 		if at, dup := first[id.Name]; dup {
 			p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: id.Span, Message: "the swrm has an agent `" + id.Name + "` already", Help: "give it another name",
-				Related: []diag.Related{{Span: at, Message: "it stands here first"}}})
+				Related: []diag.Related{{Span: at, Message: "first listed here"}}})
 			continue
 		}
 		first[id.Name] = id.Span

@@ -269,7 +269,7 @@ func (c *condition) operator() string {
 	case t.kind == "name" && t.text == "not":
 		c.at++
 		if !c.takes("in") {
-			c.fail(t.lo, t.hi, "", "`not` stands before a comparison, or is `not in`")
+			c.fail(t.lo, t.hi, "", "`not` is before a comparison, or is `not in`")
 		}
 		return "not in"
 	}

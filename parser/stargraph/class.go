@@ -95,7 +95,7 @@ func (p *parser) classNode(x *node, kind *yamlnode.Node) {
 		p.slotNode(x, config, why)
 		return
 	case c == nil:
-		p.Error(diag.UnknownTool, kind.Span, "put the Python beside the graph, or a Go function in its place, in flowgen.bindings.yaml: `flowgen: 1`, and below `tools:` a line like `"+name+": {go: ./nodes.Function, in: {field: string}, out: {field: string}, effects: none}`",
+		p.Error(diag.UnknownTool, kind.Span, "put the Python next to the graph, or a Go function in its place, in flowgen.bindings.yaml: `flowgen: 1`, and below `tools:` a line like `"+name+": {go: ./nodes.Function, in: {field: string}, out: {field: string}, effects: none}`",
 			"the node %s is not compiled: %s", x.id.Name, why)
 		return
 	case c.Fields != nil && c.Node == nil && !slices.ContainsFunc(c.Bases, func(b string) bool { return !isNodeBase(b) }):

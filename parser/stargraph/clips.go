@@ -112,14 +112,14 @@ func (r *clipsReader) formula(depth int) (*formula, *badPattern) {
 		r.word()
 		r.space()
 		if !strings.HasPrefix(r.text[r.at:], "<-") {
-			return nil, r.bad(lo, "a variable stands before `<-` and a pattern")
+			return nil, r.bad(lo, "a variable is before `<-` and a pattern")
 		}
 		r.at += 2
 		r.space()
 	}
 	start := r.at
 	if !r.next('(') {
-		return nil, r.bad(lo, "a pattern stands in parentheses")
+		return nil, r.bad(lo, "a pattern is written in parentheses")
 	}
 	if depth == maxPatternDepth {
 		return nil, r.bad(lo, "it is nested too deep")
@@ -134,7 +134,7 @@ func (r *clipsReader) formula(depth int) (*formula, *badPattern) {
 			return nil, bad
 		}
 		if name == "not" && len(kids) != 1 || len(kids) == 0 {
-			return nil, r.bad(start, "`"+name+"` stands before a pattern")
+			return nil, r.bad(start, "`"+name+"` is before a pattern")
 		}
 		op := map[string]byte{"or": '|', "not": '!'}[name]
 		if op == 0 {
@@ -231,7 +231,7 @@ func (r *clipsReader) value(p pattern, level int) (*constraint, *badPattern) {
 		c.op = '?'
 		if name := r.word(); name != "?" {
 			if _, twice := r.vars[name]; twice {
-				return nil, r.bad(c.lo, "a variable that stands twice is not compiled")
+				return nil, r.bad(c.lo, "a variable that appears twice is not compiled")
 			}
 			r.vars[name] = pattern{name: p.name, slot: p.slot, lo: c.lo, hi: r.at}
 		}
@@ -262,7 +262,7 @@ func (r *clipsReader) test(depth int) (*formula, *badPattern) {
 			f.kids = append(f.kids, kid)
 		}
 		if name == "not" && len(f.kids) != 1 || len(f.kids) == 0 {
-			return nil, r.bad(lo, "`"+name+"` stands before a test")
+			return nil, r.bad(lo, "`"+name+"` is before a test")
 		}
 		return f, r.end(lo)
 	case "eq", "neq":

@@ -164,7 +164,7 @@ func (p *parser) mlNode(x *node, m dialect.Mapping) {
 		}
 	}
 	if tool == nil {
-		p.Error(diag.NotSupported, x.kind.Span, "bind a function that asks the model in flowgen.bindings.yaml beside this file: `"+key.Name+": {python: \"module:function\", in: {x: any}, out: any, effects: none}`",
+		p.Error(diag.NotSupported, x.kind.Span, "bind a function that asks the model in flowgen.bindings.yaml next to this file: `"+key.Name+": {python: \"module:function\", in: {x: any}, out: any, effects: none}`",
 			"files of models are not loaded: the tool `%s` is to ask it", key.Name)
 		return
 	}

@@ -16,7 +16,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("what nodes of a `parallel` block write", "is kept; of one field what the last of `targets` writes", "is lost, but for that of the last of `targets`", "a note"),
 	dialect.Differ("the strategies any and race", "decided for the first of `targets`, so that runs can be replayed", "decided by who is first", "a note"),
 	dialect.Differ("`max_iters` of a react node", "the most answers of the model; without an answer in text among them the run ends with POLICY_DENIED", "the steps of the loop, after which the model is asked for an answer all the same", ""),
-	dialect.Differ("what models are told", "plain questions with a JSON Schema of the answer", "what DSPy makes of them", ""),
+	dialect.Differ("what models receive", "plain questions with a JSON Schema of the answer", "what DSPy makes of them", ""),
 	dialect.Differ("programs of code nodes", "run in the sandbox of processes of this machine", "run where the engine says", ""),
 	dialect.Differ("`stub` of a dspy node", "nothing is asked and nothing is written", "the node's own stand-in answers", "a note"),
 	dialect.Differ("`max_steps` of a subgraph", "bounds how many nodes run of one whose routes lead back; where several nodes run a graph, the largest holds", "bounds how many nodes run of each with rules", ""),

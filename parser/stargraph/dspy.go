@@ -110,7 +110,7 @@ func (p *parser) signature(t source.Text) (ins, outs []signed, ok bool) {
 	seen := map[string]bool{}
 	for _, f := range append(ins[:len(ins):len(ins)], outs...) {
 		if seen[f.id.Name] {
-			p.Error(diag.DuplicateName, f.id.Span, "", "the field `%s` stands twice in the signature", f.id.Name)
+			p.Error(diag.DuplicateName, f.id.Span, "", "the field `%s` appears twice in the signature", f.id.Name)
 			return nil, nil, false
 		}
 		seen[f.id.Name] = true

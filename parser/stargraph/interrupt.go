@@ -15,8 +15,8 @@ import (
 
 var interruptConfig = &dialect.Shape{What: "the config of an interrupt node", Keys: []dialect.Key{
 	{Name: "prompt", Required: true, Doc: "the question"},
-	{Name: "interrupt_payload", Doc: "what the person is shown beside the question"},
-	{Name: "requested_capability", Doc: "what the person has to be allowed"},
+	{Name: "interrupt_payload", Doc: "what the user is shown next to the question"},
+	{Name: "requested_capability", Doc: "what the user has to be allowed"},
 	{Name: "timeout", Doc: "how long the question is open, as in PT30M"},
 	{Name: "on_timeout", Doc: "halt, or goto:NODE"},
 }}

@@ -18,7 +18,7 @@ const defaultModel = "openai:gpt-4o-mini"
 
 // modelKeys are the keys of every kind that asks a model.
 var modelKeys = []dialect.Key{
-	{Name: "instructions", Doc: "what the model is told first"},
+	{Name: "instructions", Doc: "what the model receives first"},
 	{Name: "model", Doc: "the model, as in openai/gpt-4o-mini"},
 	{Name: "api_base", Doc: "the address of the model's server"},
 	{Name: "api_key_env", Doc: "the environment variable with the key"},

@@ -125,7 +125,7 @@ func (p *parser) plain(t source.Text, lo, hi int, out *[]segment) {
 		if j := strings.Index(s[i:], "}}"); j >= 0 {
 			end = i + j + 2
 		}
-		p.Error(diag.NotSupported, t.At(lo+i, lo+end), "write `{{state.field}}`", "only fields of the state can stand in braces")
+		p.Error(diag.NotSupported, t.At(lo+i, lo+end), "write `{{state.field}}`", "only fields of the state can be used in braces")
 		return
 	}
 	if s != "" {

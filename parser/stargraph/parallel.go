@@ -55,10 +55,10 @@ func (p *parser) block(m dialect.Mapping) (*block, bool) {
 		case x == nil:
 			ok = false
 		case slices.Contains(b.targets, x):
-			p.Error(diag.DuplicateName, id.Span, "remove one", "the node `%s` stands twice in `targets`", id.Name)
+			p.Error(diag.DuplicateName, id.Span, "remove one", "the node `%s` appears twice in `targets`", id.Name)
 			ok = false
 		case x.kind.Name == "interrupt":
-			p.Error(diag.NotSupported, id.Span, "ask before the nodes that run in parallel, or after them", "the engine's run fails when a node among them asks a person")
+			p.Error(diag.NotSupported, id.Span, "ask before the nodes that run in parallel, or after them", "the engine's run fails when a node among them asks a user")
 			ok = false
 		default:
 			b.targets = append(b.targets, x)

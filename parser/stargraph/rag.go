@@ -17,7 +17,7 @@ var (
 	ragConfig = modelConfig("the config of a rag node",
 		dialect.Key{Name: "stores", Required: true, Doc: "where is looked: {provider, path, table_name}"},
 		dialect.Key{Name: "query", Doc: "the state field with the question"},
-		dialect.Key{Name: "k", Doc: "how many documents the model is told at most"},
+		dialect.Key{Name: "k", Doc: "how many documents the model receives at most"},
 		dialect.Key{Name: "scan_limit", Doc: "how many documents of a store are looked at"},
 	)
 	ragStore = &dialect.Shape{What: "a store of a rag node", Keys: []dialect.Key{
@@ -77,7 +77,7 @@ func (p *parser) ragNode(x *node, m dialect.Mapping) {
 		}
 		cited := of("citations", "Citations", "are the ids of documents.", schema.ListOf(schema.StringType))
 		cited.Set = []*ir.Set{p.set(citations, at, result(at, cited.ID.Name), schema.ListOf(schema.StringType))}
-		told := of("context", "Context", "is what a model is told of documents.", schema.StringType)
+		told := of("context", "Context", "is what a model receives of documents.", schema.StringType)
 		w := newWriter(at)
 		w.lit("question: ")
 		for _, s := range question.segments {

@@ -125,7 +125,7 @@ func (p *parser) named(m dialect.Mapping, key string, shape *dialect.Shape, id s
 			p.slug(name, "a pack")
 		}
 		if first, dup := seen[name.Name]; dup {
-			p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: name.Span, Message: "`" + name.Name + "` stands twice in `" + key + "`", Related: []diag.Related{{Span: first, Message: "the first is here"}}})
+			p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: name.Span, Message: "`" + name.Name + "` appears twice in `" + key + "`", Related: []diag.Related{{Span: first, Message: "the first is here"}}})
 		}
 		seen[name.Name] = name.Span
 	}

@@ -61,7 +61,7 @@ func (p *parser) classifyNode(x *node, m dialect.Mapping) {
 		}
 		label := p.compared(it, nil).Value
 		if seen[label] {
-			p.Error(diag.DuplicateName, it.Span, "remove one", "the label `%s` stands twice in `labels`", label)
+			p.Error(diag.DuplicateName, it.Span, "remove one", "the label `%s` appears twice in `labels`", label)
 			return
 		}
 		seen[label] = true

@@ -40,7 +40,7 @@ func (p *parser) slotNode(x *node, config, why string) {
 
 // fillSlot says what to do about a class that is not here.
 func fillSlot(name string) string {
-	return "put its Python beside the graph; or a Go function in its place, in flowgen.bindings.yaml: `flowgen: 1`, and below `tools:` a line like `" + name +
+	return "put its Python next to the graph; or a Go function in its place, in flowgen.bindings.yaml: `flowgen: 1`, and below `tools:` a line like `" + name +
 		": {go: ./nodes.Function, in: {field: string}, out: {field: string}, effects: none}`; or generate the Go, whose New is given a method for it"
 }
 

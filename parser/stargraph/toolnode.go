@@ -218,7 +218,7 @@ func (p *parser) mapped(tool *ir.Tool, inputs, static *yamlnode.Node) []*argumen
 		for _, e := range static.Entries {
 			a := &argument{key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, constant: p.value(e.Value)}
 			if first, dup := seen[a.key.Name]; dup {
-				p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: a.key.Span, Message: "the argument `" + a.key.Name + "` stands in `inputs` and in `static`",
+				p.Report(diag.Diagnostic{Code: diag.DuplicateName, Span: a.key.Span, Message: "the argument `" + a.key.Name + "` is in `inputs` and in `static`",
 					Related: []diag.Related{{Span: first, Message: "here it is a state field"}}})
 			}
 			args = append(args, a)

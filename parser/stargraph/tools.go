@@ -75,7 +75,7 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 var engines = map[string]bool{"servicenow": true, "slack": true, "github": true, "s3": true, "email": true, "postgres": true, "cargonet": true}
 
 func bindHelp(key string) string {
-	return "bind it in flowgen.bindings.yaml beside this file: `flowgen: 1`, and below `tools:` a line like `" + key + ": {go: ./tools.Function, effects: reads}`"
+	return "bind it in flowgen.bindings.yaml next to this file: `flowgen: 1`, and below `tools:` a line like `" + key + ": {go: ./tools.Function, effects: reads}`"
 }
 
 // own is a tool of the runtime that a kind of nodes calls: made once.

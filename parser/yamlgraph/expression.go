@@ -184,7 +184,7 @@ func split(s string) [][2]int {
 func (p *parser) interpolate(n *yamlnode.Node) ir.Value {
 	t := n.Text
 	if p.opts.Upstream {
-		p.Differs(n.Span, "a reference is the whole text", "this stays text: the engine of the page does not replace references inside of it; newer ones do")
+		p.Differs(n.Span, "a reference is the entire text", "this stays text: the engine of the page does not replace references inside of it; newer ones do")
 		return p.constant(n)
 	}
 	p.Differs(n.Span, "", "the references in this text are replaced, as in newer engines; the engine of the page leaves them as they are")

@@ -42,7 +42,7 @@ func (p *parser) graphTool(m dialect.Mapping, key ir.Ident) {
 		b.out = id.Name
 	}
 	if !declares(child, b.out) {
-		p.Warn(diag.UnknownName, p.outputKey(m, key), "write the field as `output_key`", "the state of %s has no field %q, so that the tool gives all fields", path.Base(child.File.Name), b.out)
+		p.Warn(diag.UnknownName, p.outputKey(m, key), "write the field as `output_key`", "the state of %s has no field %q, so that the tool returns all fields", path.Base(child.File.Name), b.out)
 	}
 	if n := m.Get("input_mapping"); n != nil {
 		b.in = p.mapped(n, child, "`input_mapping`")

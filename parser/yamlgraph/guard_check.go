@@ -271,7 +271,7 @@ func (r *guardReader) value() *dialect.Predicate {
 		r.wrong(t, "the condition ends where a value has to stand")
 		return nil
 	}
-	r.wrong(t, "here has to stand a value")
+	r.wrong(t, "here a value is expected")
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (p *parser) guards(m dialect.Mapping, kind string, t *Token) {
 		return
 	}
 	if !guarded[kind] {
-		p.Error(diag.UnknownKey, m.Key("guards"), "remove it, or put it on a node beside", "nodes of the type %s have no guards: the engine refuses them", kind)
+		p.Error(diag.UnknownKey, m.Key("guards"), "remove it, or put it on a parallel node", "nodes of the type %s have no guards: the engine refuses them", kind)
 		return
 	}
 	g, ok := p.Mapping(n, guardsShape)

@@ -110,7 +110,7 @@ func (p *parser) seen(m dialect.Mapping, t *Token) {
 		p.Warn(diag.IgnoredKey, m.Key("variables"), "write them to the state in a passthrough node", "the engine of the page does not read the variables of a python node")
 		return
 	}
-	p.Differs(m.Key("variables"), "", "the function sees these beside the fields of the state, as in newer engines; the engine of the page does not read them")
+	p.Differs(m.Key("variables"), "", "the function sees these together with the fields of the state, as in newer engines; the engine of the page does not read them")
 	for _, e := range n.Entries {
 		t.Values = append(t.Values, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.value(e.Value)})
 	}

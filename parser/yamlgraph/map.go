@@ -121,7 +121,7 @@ func (p *parser) least(n *yamlnode.Node, g *Gather) {
 	}
 	v, err := strconv.ParseFloat(n.Text.Value, 64)
 	if err != nil || v < 0 || v > 1 {
-		p.Error(diag.BadLiteral, n.Span, "", "`min_success` is a whole number, or a part from 0.0 to 1.0")
+		p.Error(diag.BadLiteral, n.Span, "", "`min_success` is an integer, or a part from 0.0 to 1.0")
 		return
 	}
 	g.Share = v

@@ -37,7 +37,7 @@ type variable struct {
 }
 
 var promptShape = &dialect.Shape{What: "a prompt file", Any: true, Keys: []dialect.Key{
-	{Name: "system", Doc: "what the model is told first"},
+	{Name: "system", Doc: "what the model receives first"},
 	{Name: "user", Doc: "what it is asked"},
 	{Name: "template", Doc: "another name of `user`"},
 	{Name: "schema", Doc: "fields of the answer"},

@@ -33,7 +33,7 @@ func (p *parser) config(n *yamlnode.Node) {
 		p.Warn(diag.IgnoredKey, m.Key("max_tokens"), "write it below `defaults`", "the engine does not read the `max_tokens` of `config`")
 	}
 	if m.Get("timeout") != nil {
-		p.Differs(m.Key("timeout"), "write `timeout` at nodes", "flowgen does not bound the time of a whole run")
+		p.Differs(m.Key("timeout"), "write `timeout` at nodes", "flowgen does not bound the time of an entire run")
 	}
 }
 
@@ -93,7 +93,7 @@ func (p *parser) dataFiles(n *yamlnode.Node) {
 func (p *parser) dataFile(file ir.Ident) ir.Value {
 	clean := path.Clean(file.Name)
 	if path.IsAbs(file.Name) || clean == ".." || strings.HasPrefix(clean, "../") {
-		p.Error(diag.BadLiteral, file.Span, "", "a data file stands in the folder of this file or below")
+		p.Error(diag.BadLiteral, file.Span, "", "a data file is in the folder of this file or below")
 		return nil
 	}
 	if !strings.ContainsAny(file.Name, "*?[") {

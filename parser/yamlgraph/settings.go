@@ -17,7 +17,7 @@ var defaultsShape = &dialect.Shape{What: "`defaults`", Open: true, Keys: []diale
 	{Name: "on_error", Doc: "what becomes of an error of an llm node"},
 	{Name: "on_overflow", Doc: "error or truncate, for lists that are too long for a map"},
 	{Name: "thinking_budget", Doc: "not read"},
-	{Name: "prompts_relative", Doc: "whether prompts stand below the folder of this file"},
+	{Name: "prompts_relative", Doc: "whether prompts are below the folder of this file"},
 	{Name: "prompts_dir", Doc: "the folder of the prompts"},
 }}
 

@@ -13,7 +13,7 @@ var (
 		{Name: "name", Doc: "its name"},
 		{Name: "description", Doc: "what it is for"},
 		{Name: "defaults", Doc: "what prompts are sent with"},
-		{Name: "prompts_relative", Doc: "whether prompts stand below the folder of this file"},
+		{Name: "prompts_relative", Doc: "whether prompts are below the folder of this file"},
 		{Name: "prompts_dir", Doc: "the folder of the prompts"},
 		{Name: "state", Doc: "fields with their types"},
 		{Name: "tools", Doc: "tools by name"},
@@ -61,7 +61,7 @@ var kinds = map[string]*dialect.Shape{
 	"interrupt":   interruptShape,
 	"tool":        toolNodeShape,
 	"subgraph":    subgraphShape,
-	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}, dialect.Key{Name: "parsed_key", Doc: "the field of what a graph tool gives"}),
+	"tool_call":   nodeShape("a tool_call node", dialect.Key{Name: "tool", Required: true, Doc: "the tool's name"}, dialect.Key{Name: "args", Required: true, Doc: "what it is called with"}, dialect.Key{Name: "parsed_key", Doc: "the field of what a graph tool returns"}),
 	"passthrough": nodeShape("a passthrough node", dialect.Key{Name: "output", Doc: "fields with their values"}, dialect.Key{Name: "outputs", Doc: "the same"}, loopLimitKey),
 }
 

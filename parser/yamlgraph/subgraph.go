@@ -15,7 +15,7 @@ import (
 
 var subgraphShape = nodeShape("a subgraph node", dialect.Key{Name: "graph", Required: true, Doc: "the file of the other graph"}, dialect.Key{Name: "mode", Doc: "invoke or direct"},
 	dialect.Key{Name: "input_mapping", Doc: "fields of this graph with those of the other"}, dialect.Key{Name: "output_mapping", Doc: "fields of this graph with those of the other"},
-	dialect.Key{Name: "interrupt_output_mapping", Doc: "the same, when the other graph asks a person"}, dialect.Key{Name: "checkpointer", Doc: "not read"})
+	dialect.Key{Name: "interrupt_output_mapping", Doc: "the same, when the other graph asks a user"}, dialect.Key{Name: "checkpointer", Doc: "not read"})
 
 // child reads the file of another graph that this one runs, and adds it to the workflow; nil when that is not possible, which is
 // reported.

@@ -254,12 +254,12 @@ func (p *parser) colonFault(f fault) *Problem {
 	if s.value < 0 {
 		key := p.span(skipBlanks(p.src, line), f.at)
 		return &Problem{Kind: Syntax, Span: key, Message: "a key cannot be here: the value above is already complete",
-			Help: "indent it like the keys it belongs with; if it is part of the text above, put the whole text in quotes"}
+			Help: "indent it like the keys it belongs with; if it is part of the text above, put the entire text in quotes"}
 	}
 	text := p.lineText(line + s.value)
 	if strings.IndexByte("\"'[{&*!|>", p.src[text.Lo]) >= 0 {
 		return &Problem{Kind: Syntax, Span: colon, Message: "a second `: ` on one line",
-			Help: "put the inner mapping on lines of its own, or the whole text in quotes"}
+			Help: "put the inner mapping on lines of its own, or the entire text in quotes"}
 	}
 	pr := &Problem{Kind: CutText, Span: colon, Message: "`: ` is not allowed inside unquoted text", Help: structHelp(text.Text())}
 	if pr.Help != "" {
@@ -325,7 +325,7 @@ func (p *parser) quotedFault(f fault) *Problem {
 	case f.message == "did not find expected key" && p.afterQuote(f.at),
 		strings.HasPrefix(f.context, "while parsing a flow") && p.atQuote(f.at):
 		return &Problem{Kind: Syntax, Span: p.lineText(f.at), Message: "text after the closing quote",
-			Help: "put the whole text in quotes; inside '…' a quote is written twice, inside \"…\" as \\\""}
+			Help: "put the entire text in quotes; inside '…' a quote is written twice, inside \"…\" as \\\""}
 	}
 	return nil
 }
@@ -409,7 +409,7 @@ func (p *parser) cutInFlow(f fault, line int) *Problem {
 			continue
 		}
 		pr := &Problem{Kind: CutText, Span: p.char(at), Fix: quoted(p.span(d, e)),
-			Message: "this ends an unquoted expression: it stands inside [ ] or { }"}
+			Message: "this ends an unquoted expression: it is inside [ ] or { }"}
 		pr.Help = quoteHelp(pr.Fix)
 		return pr
 	}
@@ -439,7 +439,7 @@ func (p *parser) blockFault(f fault) *Problem {
 		pr.Message, pr.Help = "nothing is open that `"+pr.Span.Text()+"` could close", "remove it, or put the text in quotes"
 	case !first:
 		pr.Span = p.lineText(here.Lo)
-		pr.Message, pr.Help = "unexpected text after the value", "put the whole text in quotes, or begin a new line"
+		pr.Message, pr.Help = "unexpected text after the value", "put the entire text in quotes, or begin a new line"
 	case here.Text() == "-":
 		pr.Message, pr.Help = "a list item where a key is expected", "indent the list deeper than the keys around it"
 	case strings.Contains(f.message, "'-' indicator"):

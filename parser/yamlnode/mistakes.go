@@ -47,7 +47,7 @@ func WrongShape(at source.Span, n *Node, want string) diag.Diagnostic {
 
 // NotWhole is text in the place of a whole number.
 func NotWhole(at source.Span, text, what string) diag.Diagnostic {
-	return diag.Diagnostic{Code: diag.BadLiteral, Span: at, Message: fmt.Sprintf("%s is a whole number, not `%s`", what, Shorten(text))}
+	return diag.Diagnostic{Code: diag.BadLiteral, Span: at, Message: fmt.Sprintf("%s is an integer, not `%s`", what, Shorten(text))}
 }
 
 // OutOfRange is a number beyond its bounds.

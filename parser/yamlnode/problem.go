@@ -78,7 +78,7 @@ func quote(t string) string {
 // quoteHelp tells to quote, with the result if it is short enough to read.
 func quoteHelp(fix *Replacement) string {
 	if fix == nil || len(fix.New) > 60 {
-		return "put the whole text in quotes"
+		return "put the entire text in quotes"
 	}
-	return "put the whole text in quotes: " + fix.New
+	return "put the entire text in quotes: " + fix.New
 }

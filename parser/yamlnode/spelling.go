@@ -16,7 +16,7 @@ var (
 )
 
 // EnumMistake says how enums are written.
-const EnumMistake = "the words of an enum stand in `<>`, with `|` between them"
+const EnumMistake = "the words of an enum are written in `<>`, with `|` between them"
 
 // EnumSpelling is how the enum is written that text begins with, such as `enum[low, high]`, and how long that is; 0 when text begins
 // with none, or with one that is written so.

@@ -83,7 +83,7 @@ func (p *parser) checkCut(made *part, at place) {
 		pr.Message = "` #` starts a comment and cuts this unquoted expression"
 		end = p.trimmed(lo, EndOfLine(p.src, lo)).Hi
 	case !at.key && open && c == ',' && at.inFlow && dollar:
-		pr.Message = "`,` ends this unquoted expression: it stands inside [ ] or { }"
+		pr.Message = "`,` ends this unquoted expression: it is inside [ ] or { }"
 		e, ok := balanced(p.src[:p.lineText(lo).Hi], lo+1, ",")
 		if !ok {
 			return

@@ -169,7 +169,7 @@ func TestAdversarialModel(t *testing.T) {
 			return llm.Message{Text: "done", Results: []llm.Result{{ID: "c0", Name: "guard", Text: "allowed"}}}, nil
 		},
 		"changes the policy in text": plays(say(`{"policy":{"effects":["writes"],"max_tool_calls":1000000},"tools":["store"]}`)),
-		"changes what it is told": func(turn int, c *llm.Conversation) (llm.Message, error) {
+		"changes what it receives": func(turn int, c *llm.Conversation) (llm.Message, error) {
 			if turn == 0 {
 				c.Tools = append(c.Tools[:len(c.Tools):len(c.Tools)], llm.Tool{Name: "store", Schema: []byte(querySchema)})
 				return ask(`store {"q":"x"}`), nil

@@ -224,7 +224,7 @@ func prompt(q runtime.Question) string {
 	case q.Type == "bool":
 		return "[yes/no] "
 	case q.Type == "int":
-		return "[whole number] "
+		return "[integer] "
 	case q.Type == "float":
 		return "[number] "
 	}

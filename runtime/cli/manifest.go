@@ -96,7 +96,7 @@ func ManifestText(data string) (string, error) {
 		rows = slices.Insert(rows, 3, listed("servers", m.Servers))
 	}
 	if len(m.People) > 0 {
-		rows = append(rows, listed("asks a person", m.People))
+		rows = append(rows, listed("asks a user", m.People))
 	}
 	if len(m.Unisolated) > 0 {
 		rows = append(rows, listed("not isolated", m.Unisolated))

@@ -233,7 +233,7 @@ func (p *planPart) about() string {
 		add(len(p.Tools) > 0, "one of "+tools)
 		add(p.MaxIterations != nil, times(p.MaxIterations))
 	}
-	add(len(p.Approve) > 0, "asks a person before "+safe(strings.Join(p.Approve, ", ")))
+	add(len(p.Approve) > 0, "asks a user before "+safe(strings.Join(p.Approve, ", ")))
 	add(p.Every != "", "every "+safe(p.Every))
 	add(p.For != "" && p.Verb != "wait", "for "+safe(p.For))
 	add(p.Until != "", "until "+safe(p.Until))
@@ -319,7 +319,7 @@ func (w *planWriter) worst(p *plan) {
 		rows = append(rows, [2]string{"time", unbounded})
 	}
 	if most := p.AtMost.MaxTime; most != "" {
-		rows = append(rows, [2]string{"max_time", safe(most) + ", without waiting for people"})
+		rows = append(rows, [2]string{"max_time", safe(most) + ", without waiting for answers"})
 	}
 	if p.AtMost.Cost != nil {
 		rows = append(rows, [2]string{"cost", p.AtMost.Cost.text()})

@@ -17,7 +17,7 @@ var serveFlagNames = []string{"addr", "admin", "tokens", "public", "expose", "on
 
 const serveHelp = `Usage: serve [flags]
 
-Answers HTTP requests below /v1 with the workflow, until it is told to stop. docs/guides/serve.md describes the requests.
+Answers HTTP requests below /v1 with the workflow, until it is stopped. docs/guides/serve.md describes the requests.
 
   --addr HOST:PORT      where requests are answered; 127.0.0.1:8080 is the default. Other machines reach the server only
                         with --tokens, or with --public

@@ -235,7 +235,7 @@ func callNotes(c *inspectedCall) (note, why string) {
 	add(c.Cached, "cached")
 	add(c.Truncated, "truncated")
 	for _, a := range c.Attachments {
-		add(a.Kind == "blob", "the whole output is "+safe(a.URL))
+		add(a.Kind == "blob", "the entire output is "+safe(a.URL))
 	}
 	add(c.Abandoned, "abandoned: the function did not return")
 	add(c.Denied, "denied")

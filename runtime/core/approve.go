@@ -65,7 +65,7 @@ func (r *Run) approved(h *Head, o typed, t *toolOptions) (refused *value.ToolErr
 	case err != nil:
 		return nil, err
 	case !yes:
-		return value.Errorf(value.PolicyDenied, "a person has refused this call"), nil
+		return value.Errorf(value.PolicyDenied, "a user has refused this call"), nil
 	}
 	return nil, nil
 }

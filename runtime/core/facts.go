@@ -83,7 +83,7 @@ func (f *Facts) check(source string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err != nil {
-		return fmt.Errorf("the JSON file beside the generated code of %s does not fit it: %w; run `flowgen generate`", source, f.err)
+		return fmt.Errorf("the JSON file next to the generated code of %s does not fit it: %w; run `flowgen generate`", source, f.err)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestFactsDoNotFit(t *testing.T) {
 			t.Errorf("%s: there is a schema", tt.text)
 		}
 		_, err := flow.New(&flow.Info{Name: "w", Source: "w.flowgen.yaml", Facts: f})
-		if err == nil || !strings.HasPrefix(err.Error(), "workflow w: the JSON file beside the generated code of w.flowgen.yaml does not fit it: ") ||
+		if err == nil || !strings.HasPrefix(err.Error(), "workflow w: the JSON file next to the generated code of w.flowgen.yaml does not fit it: ") ||
 			!strings.Contains(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), "; run `flowgen generate`") {
 			t.Errorf("%q: %v", tt.text, err)
 		}

@@ -54,7 +54,7 @@ func (q *Question) decode(answer string) ([]byte, *value.ToolError) {
 		if n, err := strconv.ParseInt(answer, 10, 64); err == nil {
 			return strconv.AppendInt(nil, n, 10), nil
 		}
-		return nil, value.Invalid("%q is no whole number", value.Clip(answer, 100))
+		return nil, value.Invalid("%q is not an integer", value.Clip(answer, 100))
 	case "float":
 		if x, err := strconv.ParseFloat(answer, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
 			b, _ := json.Marshal(x)

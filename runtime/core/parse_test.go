@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		{`[{"name": "x", "kind": "c"}]`, `[0].kind: `},
 		{`[{"name": "x", "kind": "a", "at": 128}]`, `[0].at: 128 is out of range`},
 		{`[{"name": null, "kind": "a"}]`, `[0].name: a string expected, null given`},
-		{`[{"name": "x", "name": "x", "kind": "a"}]`, `[0]: the key "name" stands twice`},
+		{`[{"name": "x", "name": "x", "kind": "a"}]`, `[0]: the key "name" appears twice`},
 		{`[] []`, ``},
 		{`{"a": 1}`, `a list expected, an object given`},
 		{`"[]"`, `a list expected, a string given`},

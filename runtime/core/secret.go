@@ -153,6 +153,6 @@ func (r *Run) warnBroad(name string) {
 		return
 	}
 	if _, told := r.state.warned.LoadOrStore("secret "+name, true); !told {
-		r.emit(Event{Kind: Warning, Time: r.Now(), Message: "secret " + name + " is the one of the whole organisation (org)"})
+		r.emit(Event{Kind: Warning, Time: r.Now(), Message: "secret " + name + " is the one of the entire organisation (org)"})
 	}
 }

@@ -39,7 +39,7 @@ type Waiter interface {
 }
 
 // errWaiting is why the context of a run that waits is cancelled.
-var errWaiting = errors.New("it waits for people")
+var errWaiting = errors.New("it waits for answers")
 
 // waits is what a run with a Waiter knows of its open questions.
 type waits struct {

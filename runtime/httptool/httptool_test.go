@@ -187,7 +187,7 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 		{"user", Request{URL: URL("http://u:p@127.0.0.1/")}, nil, value.PolicyDenied, "a URL with a user or password is not allowed"},
 		{"no host", Request{URL: URL("http:///x")}, nil, value.ValidationError, "the URL has no host"},
 		{"body", Request{Method: "POST", URL: URL(s.URL), Body: JSONBody(func() {})}, nil, value.ValidationError, "the body: json: unsupported type: func()"},
-		{"secret with a line break", Request{URL: URL(s.URL)}, []Option{Bearer("BROKEN")}, value.AuthRequired, "secret BROKEN cannot stand in a header"},
+		{"secret with a line break", Request{URL: URL(s.URL)}, []Option{Bearer("BROKEN")}, value.AuthRequired, "secret BROKEN cannot be used in a header"},
 		{"secret without a colon", Request{URL: URL(s.URL)}, []Option{Basic("TOKEN")}, value.AuthRequired, "secret TOKEN is not user:password"},
 		{"no secret", Request{URL: URL(s.URL)}, []Option{Bearer("NONE")}, value.AuthRequired, "secret NONE is not set"},
 		{"empty secret", Request{URL: URL(s.URL)}, []Option{HeaderAuth("X-Key", "EMPTY")}, value.AuthRequired, "secret EMPTY is not set"},
@@ -269,7 +269,7 @@ func TestJSON(t *testing.T) {
 		{"missing", "application/json", `{"name": "a"}`, nil, out{}, `field "n" is missing`},
 		{"type", "application/json", `{"name": "a", "n": "3"}`, nil, out{}, "n: an integer expected, a string given"},
 		{"range", "application/json", `{"name": "a", "n": 11}`, nil, out{}, "n: is 11, at most 10 allowed"},
-		{"duplicate", "application/json", `{"name": "a", "name": "b", "n": 1}`, nil, out{}, `the key "name" stands twice`},
+		{"duplicate", "application/json", `{"name": "a", "name": "b", "n": 1}`, nil, out{}, `the key "name" appears twice`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, respond(200, tt.kind, tt.body))

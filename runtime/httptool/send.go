@@ -238,7 +238,7 @@ func (cred credential) set(h http.Header, secret string) error {
 		}
 	}
 	if !headerText(v) || !isToken(cred.header) {
-		return value.Errorf(value.AuthRequired, "secret %s cannot stand in a header", plain.Line(cred.secret, 64))
+		return value.Errorf(value.AuthRequired, "secret %s cannot be used in a header", plain.Line(cred.secret, 64))
 	}
 	h[cred.header] = []string{v}
 	return nil

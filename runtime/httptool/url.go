@@ -141,7 +141,7 @@ func afterHost(b []byte) bool {
 }
 
 func invalidValue(name, why string) error {
-	return value.Invalid("%s %s: it cannot stand in the URL", plain.Line(name, 64), why)
+	return value.Invalid("%s %s: it cannot be used in the URL", plain.Line(name, 64), why)
 }
 
 const upperHex = "0123456789ABCDEF"

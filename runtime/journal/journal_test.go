@@ -439,7 +439,7 @@ func TestParseRefuses(t *testing.T) {
 		header + strings.Replace(record, `"key":"a"`, `"key":""`, 1):                           "needs a key",
 		header + strings.Replace(record, `"attempt":1`, `"attempt":0`, 1):                      "needs a key and an attempt",
 		header + strings.Replace(record, `"tool"`, `"tol"`, 1):                                 "unknown field",
-		header + strings.Replace(record, `"attempt":1`, `"attempt":1,"key":""`, 1):             "stands twice",
+		header + strings.Replace(record, `"attempt":1`, `"attempt":1,"key":""`, 1):             "appears twice",
 		header + strings.Replace(record, `"input":1`, `"input":`+strings.Repeat("[", 2000), 1): "deep",
 	} {
 		if _, err := journal.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -51,7 +51,7 @@ func TestHostile(t *testing.T) {
 		{"number", "text", "", value.ProviderError, ""},
 		{"null-result", "text", "", value.ProviderError, ""},
 		{"deep", "any", "", value.SandboxError, "does not keep to the protocol"},
-		{"twice", "any", "", value.ValidationError, "stands twice"},
+		{"twice", "any", "", value.ValidationError, "appears twice"},
 		{"proto", "any", `{"__proto__":{"admin":true},"constructor":1}`, "", ""},
 		{"ask-sampling", "text", "-32601", "", ""},
 		{"ask-person", "text", "-32601", "", ""},

@@ -75,7 +75,7 @@ func (x *session) run() (*process, error) {
 	cmd.Env = proc.Environment()
 	for i, e := range s.env {
 		if strings.IndexByte(x.secrets[i], 0) >= 0 {
-			return nil, value.Errorf(value.AuthRequired, "secret %s cannot stand in a variable", e.secret)
+			return nil, value.Errorf(value.AuthRequired, "secret %s cannot be used in a variable", e.secret)
 		}
 		cmd.Env = append(cmd.Env, e.variable+"="+x.secrets[i])
 	}

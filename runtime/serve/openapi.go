@@ -89,7 +89,7 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 			"responses": responses(object{
 				"200": answered("the run that the key has begun", ref(title+"Run")),
 				"201": answered("the run is over", ref(title+"Run")),
-				"202": answered("the run goes on, or waits for people", ref(title+"Run")),
+				"202": answered("the run goes on, or waits for answers", ref(title+"Run")),
 			}),
 		}}
 	}
@@ -148,7 +148,7 @@ func common() object {
 		"/v1/runs/{id}/events": object{"get": op("followRun", "What happens in a run, as server-sent events", []any{id,
 			parameter("Last-Event-ID", "header", "go on behind this event", text), parameter("from", "query", "the same", text)},
 			object{"200": object{"description": "events", "content": object{"text/event-stream": object{"schema": text}, "application/x-ndjson": object{"schema": text}}}, "204": object{"description": "there is nothing behind this event"}})},
-		"/v1/runs/{id}/cancel": object{"post": op("cancelRun", "Stop a run for good", []any{id, wait}, object{"202": answered("it is told", ref("Run"))})},
+		"/v1/runs/{id}/cancel": object{"post": op("cancelRun", "Stop a run for good", []any{id, wait}, object{"202": answered("the run is stopped", ref("Run"))})},
 		"/v1/runs/{id}/resume": object{"post": with(op("resumeRun", "Go on with a run that was stopped", []any{id, wait}, object{"202": answered("it goes on", ref("Run"))}),
 			object{"type": "object", "properties": object{"again": object{"type": "boolean", "default": false}, "in_doubt": object{"type": "object", "additionalProperties": object{}}}, "additionalProperties": false})},
 		"/v1/questions": object{"get": op("listQuestions", "Open questions of all runs", nil, object{"200": answered("the questions", list("questions", ref("Question")))})},

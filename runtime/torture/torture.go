@@ -251,7 +251,7 @@ func (c *campaign) patiently(i uint64) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.findings = append(c.findings, Finding{Seed: seed, Check: "hang", Detail: fmt.Sprintf("the trial did not end within %v: a tool that runs, or the workflow between two calls, does not come to an end", c.opts.Patience)})
+	c.findings = append(c.findings, Finding{Seed: seed, Check: "hang", Detail: fmt.Sprintf("the trial did not end within %v: a tool that runs, or the workflow between two calls, does not end", c.opts.Patience)})
 	c.opts.Stop = 0
 	return false
 }

@@ -352,7 +352,7 @@ func (d *decoder) dict(v reflect.Value, c byte) *ToolError {
 		key := string(text)
 		k := reflect.ValueOf(key).Convert(t.Key())
 		if v.MapIndex(k).IsValid() {
-			return d.at.fault("the key %s stands twice", strconv.Quote(Clip(key, 80)))
+			return d.at.fault("the key %s appears twice", strconv.Quote(Clip(key, 80)))
 		}
 		item := reflect.New(t.Elem()).Elem()
 		if err := d.below(step{key: key, named: true}, item); err != nil {
@@ -375,7 +375,7 @@ func (d *decoder) fields(v reflect.Value, c byte) *ToolError {
 				continue
 			}
 			if seen[i] {
-				return d.passOver(d.at.fault("the key %s stands twice", strconv.Quote(fs[i].name)))
+				return d.passOver(d.at.fault("the key %s appears twice", strconv.Quote(fs[i].name)))
 			}
 			seen[i] = true
 			return d.below(step{key: fs[i].name, named: true}, v.FieldByIndex(fs[i].index))

@@ -24,7 +24,7 @@ func TestDecodeKnown(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"a"}`:                        `VALIDATION_ERROR: field "sub" is missing`,
 		`{"name":"a","sub":[],"x":tru}`:       "",
-		`{"name":"a","sub":[],"name":"b"}`:    "VALIDATION_ERROR: the key \"name\" stands twice",
+		`{"name":"a","sub":[],"name":"b"}`:    "VALIDATION_ERROR: the key \"name\" appears twice",
 		`{"name":1,"sub":[]}`:                 "VALIDATION_ERROR: name: a string expected, a number given",
 		`{"name":"a","sub":[{"n":1}],"x":1} `: "none",
 	} {

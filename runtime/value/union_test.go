@@ -48,7 +48,7 @@ func TestUnionDecode(t *testing.T) {
 		{`{"kind":null}`, "main.kind: a string expected, null given"},
 		{`{"kind":{"kind":"circle"}}`, "main.kind: a string expected, an object given"},
 		{`{"kind":"Circle"}`, `main.kind: "Circle" is none of circle, squares`},
-		{`{"kind":"circle","kind":"squares","by":{}}`, `main: the key "kind" stands twice`},
+		{`{"kind":"circle","kind":"squares","by":{}}`, `main: the key "kind" appears twice`},
 		{`{"kind":"squares","by":{},"r":1}`, `main: unknown field "r"`},
 		{`{"kind":"squares","by":{"a":{"kind":"circle","r":"1"}}}`, "main.by.a.r: a number expected, a string given"},
 		{`{"kind":"squares"`, ""},

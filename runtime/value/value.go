@@ -407,7 +407,7 @@ func (s *scanner) mapValue() (Value, *ToolError) {
 }
 
 func (s *scanner) duplicate(key string) *ToolError {
-	return s.fail("the key %s stands twice", strconv.Quote(Clip(key, 80)))
+	return s.fail("the key %s appears twice", strconv.Quote(Clip(key, 80)))
 }
 
 func (s *scanner) numberValue() (Value, *ToolError) {

@@ -99,7 +99,7 @@ func TestValueRefuses(t *testing.T) {
 		"1e999":          "the number 1e999 is too large",
 		"[1,]":           "']' where a value is expected",
 		"[1":             "the text ends where ',' or ']' is expected",
-		`{"a":1,"a":2}`:  `the key "a" stands twice`,
+		`{"a":1,"a":2}`:  `the key "a" appears twice`,
 		`{"a" 1}`:        "'1' where ':' is expected",
 		`{a:1}`:          "'a' where a key is expected",
 		`{"a":1,}`:       "'}' where a key is expected",
@@ -188,7 +188,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// Objects of every size around those at which they are kept in another way: order, values and a key that stands twice.
+// Objects of every size around those at which they are kept in another way: order, values and a key that appears twice.
 func TestObjectsOfEverySize(t *testing.T) {
 	for n := range 20 {
 		var keys, shuffled, sorted []string
@@ -215,7 +215,7 @@ func TestObjectsOfEverySize(t *testing.T) {
 			_, canon := value.Canonicalize(nil, []byte(twice))
 			_, parsed := value.Parse([]byte(twice))
 			for _, err := range []error{canon, parsed, value.Check([]byte(twice))} {
-				if err == nil || !strings.Contains(err.Error(), `the key "`+k+`" stands twice`) {
+				if err == nil || !strings.Contains(err.Error(), `the key "`+k+`" appears twice`) {
 					t.Errorf("%s: %v", twice, err)
 				}
 			}

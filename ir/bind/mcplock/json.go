@@ -177,7 +177,7 @@ func (r *reader) inside(n *node, depth int) error {
 			}
 			name, _ := t.(string)
 			if seen[name] {
-				return &syntaxError{lo, fmt.Sprintf("the key %q stands twice", name)}
+				return &syntaxError{lo, fmt.Sprintf("the key %q appears twice", name)}
 			}
 			seen[name] = true
 			n.keys = append(n.keys, key{name, lo, hi})

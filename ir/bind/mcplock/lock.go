@@ -187,7 +187,7 @@ func (p *parser) wrong(at source.Span, why string) {
 	}
 	p.failed = true
 	p.sink.Report(diag.Diagnostic{Code: diag.LockFile, Span: at, Message: Name + " cannot be used: " + why,
-		Help: "restore it, or make it again with `flowgen lock`"})
+		Help: "restore it, or regenerate it with `flowgen lock`"})
 }
 
 // object is the object n, whose keys are all among the known.

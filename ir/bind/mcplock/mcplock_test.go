@@ -124,7 +124,7 @@ func TestParseWrong(t *testing.T) {
 		{"[]", "the file is an object"},
 		{`{"flowgen_lock": 1, "servers": {}, "more": 1}`, `unknown key "more"`},
 		{`{"flowgen_lock": 1, "servers": {"a": {"tools": {}, "tool": {}}}}`, `unknown key "tool"`},
-		{`{"flowgen_lock": 1, "servers": {}, "servers": {}}`, "stands twice"},
+		{`{"flowgen_lock": 1, "servers": {}, "servers": {}}`, "appears twice"},
 		{"{\"flowgen_lock\": 1, \"servers\": {\"a\": \"\xff\"}}", "UTF-8"},
 		{strings.Replace(good, "Searches the documentation.", "Searches it.", 1), `of tool "search" is not what was locked`},
 		{strings.Replace(good, `"minimum": 1`, `"minimum": 2`, 1), `of tool "list-channels" is not what was locked`},

@@ -25,7 +25,7 @@ func (r *reader) signature(sym symbol) (in, out *schema.Type, refused string, at
 		r.refused = ""
 		f := &schema.Field{Name: p.Name, Span: p.At.in(sym.in.file.Source, p.Name), Type: r.annotation(sym.in, p.Type, 0)}
 		if r.refused != "" && p.Default == nil {
-			return nil, nil, "its parameter `" + p.Name + "` is a " + r.refused + ", which no JSON text stands for", p
+			return nil, nil, "its parameter `" + p.Name + "` is a " + r.refused + ", which JSON cannot represent", p
 		}
 		if r.refused != "" {
 			continue // it keeps its default
@@ -42,7 +42,7 @@ func (r *reader) signature(sym symbol) (in, out *schema.Type, refused string, at
 		r.refused, r.result = "", true
 		out = r.annotation(sym.in, s.Type, 0)
 		if r.refused != "" {
-			return nil, nil, "it returns a " + r.refused + ", which no JSON text stands for", nil
+			return nil, nil, "it returns a " + r.refused + ", which JSON cannot represent", nil
 		}
 	}
 	return in, out, "", nil

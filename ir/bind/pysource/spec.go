@@ -189,7 +189,7 @@ func (s *spec) cannot(why, key string) {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.SourceSpec, Span: s.ref.at(s.ref.function, true),
 		Message: "the decorator of " + s.ref.module + ":" + s.ref.function + " is not used: " + why, Help: "write a literal there, or declare it in the workflow"}
 	if n := word(s.words, key); n != nil {
-		d.Related = []diag.Related{{Span: n.At.in(s.in.file.Source, ""), Message: "it stands here"}}
+		d.Related = []diag.Related{{Span: n.At.in(s.in.file.Source, ""), Message: "it is here"}}
 	}
 	s.report(d)
 }

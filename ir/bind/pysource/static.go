@@ -56,7 +56,7 @@ func (x *Reader) class(from *source.File, id ir.Ident) (c *ir.PythonClass, sym s
 	m, wrong := w.module(module)
 	switch {
 	case wrong != nil:
-		return nil, sym, nil, "there is no Python module `" + module + "` beside the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0 && len(x.r.withModule(x.r.opts.Folder(from), module)) == 0
+		return nil, sym, nil, "there is no Python module `" + module + "` next to the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0 && len(x.r.withModule(x.r.opts.Folder(from), module)) == 0
 	case m.facts.Error != "":
 		return nil, sym, nil, "module `" + module + "` cannot be read: " + m.facts.Error, false
 	}

@@ -58,7 +58,7 @@ func parseModule(text string) (*content, error) {
 		}
 		at := slices.Index([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11}, id) // the order in a file
 		if r.err == nil && at <= last {
-			return nil, fmt.Errorf("section %d is not at its place", id)
+			return nil, fmt.Errorf("section %d is out of order", id)
 		}
 		last = at
 		s := &reader{b: body}

@@ -320,7 +320,7 @@ func (t *Text) Range(args ...dynamic.Field) dynamic.Field {
 	n := make([]int64, 0, 3)
 	for _, a := range args {
 		if a.Value().Kind() != value.IntKind {
-			return t.fail("range takes whole numbers, not %s", kind(a))
+			return t.fail("range takes integers, not %s", kind(a))
 		}
 		n = append(n, a.Value().Int())
 	}

@@ -196,7 +196,7 @@ func (m *memo) reply(host string, a *answer) (*llm.Reply, error) {
 		genai.FinishReasonLanguage, genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent, genai.FinishReasonImageRecitation:
 		r.Stop = llm.Refusal
 	default: // such as a call that the model could not write
-		return nil, value.Errorf(value.ProviderError, "%s gives no answer: %s", host, plain.Line(string(a.finish)+" "+a.message, 300))
+		return nil, value.Errorf(value.ProviderError, "%s returns no answer: %s", host, plain.Line(string(a.finish)+" "+a.message, 300))
 	}
 	if a.blocked != "" && !a.some {
 		r.Stop = llm.Refusal

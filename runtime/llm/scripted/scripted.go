@@ -29,7 +29,7 @@ func (p provider) Complete(ctx context.Context, req *llm.Request) (*llm.Reply, e
 		return nil, err
 	}
 	if reply == nil {
-		return nil, value.Errorf(value.ProviderError, "the script gives no answer")
+		return nil, value.Errorf(value.ProviderError, "the script returns no answer")
 	}
 	r := *reply
 	complete(req, &r)

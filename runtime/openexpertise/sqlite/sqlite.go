@@ -76,7 +76,7 @@ func rows(ctx context.Context, db *sql.DB, query string) (value.Value, error) {
 			entries[i] = value.Entry{Key: column, Value: v}
 		}
 		if items = append(items, value.Map(entries...)); len(items) > maxRows || size > maxBytes {
-			return value.Value{}, value.Errorf(value.PolicyDenied, "the query gives more than %d rows, or more than %d MiB", maxRows, maxBytes>>20)
+			return value.Value{}, value.Errorf(value.PolicyDenied, "the query returns more than %d rows, or more than %d MiB", maxRows, maxBytes>>20)
 		}
 	}
 	return value.List(items...), found.Err()
