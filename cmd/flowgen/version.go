@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -13,20 +14,26 @@ import (
 )
 
 func (a *app) versionCommand() *cobra.Command {
-	var dialects bool
+	var dialects, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print flowgen's version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if dialects {
+			switch {
+			case dialects && asJSON:
+				return usage("--dialects and --json cannot be combined")
+			case dialects:
 				return a.followed()
+			case asJSON:
+				return json.NewEncoder(a.stdout).Encode(origin.About())
 			}
 			_, err := fmt.Fprint(a.stdout, versionLine())
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&dialects, "dialects", false, "print the documentation and engine that each public dialect follows")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object with version, commit, modified, go, os and arch")
 	return cmd
 }
 

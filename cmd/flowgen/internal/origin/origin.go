@@ -134,20 +134,51 @@ func Version() string {
 	if m := self(); m != nil && released(m) {
 		return "flowgen " + m.Version
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "flowgen (development)"
+	commit, modified := built()
+	if commit != "" {
+		commit = " " + commit[:min(len(commit), 12)]
 	}
-	revision, dirty := "", ""
+	if modified {
+		commit += "+changes"
+	}
+	return "flowgen (development" + commit + ")"
+}
+
+// Facts are what `flowgen version --json` prints.
+type Facts struct {
+	Version  string `json:"version"` // such as v0.1.0; "development" when flowgen was built from a source tree
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // the source tree had changes that are not in the commit
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+// About returns the facts about the running flowgen.
+func About() Facts {
+	f := Facts{Version: "development", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if m := self(); m != nil && released(m) {
+		f.Version = m.Version
+	}
+	f.Commit, f.Modified = built()
+	return f
+}
+
+// built returns the commit that the running flowgen was built from, and whether the tree had changes, as far as Go recorded it.
+func built() (commit string, modified bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Path != Module {
+		return "", false
+	}
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && info.Main.Path == Module:
-			revision = " " + s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true" && info.Main.Path == Module:
-			dirty = "+changes"
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value
+		case "vcs.modified":
+			modified = s.Value == "true"
 		}
 	}
-	return "flowgen (development" + revision + dirty + ")"
+	return commit, modified
 }
 
 // ID identifies this very build: two programs with the same ID compile alike. It is the Go build ID, which depends on
