@@ -2,7 +2,7 @@
 // as they are, by replace lines, and `go install ...@version` refuses a module with such lines. The commit has none: each module
 // requires the others at the version, with the sums of their archives.
 //
-//	go run ./internal/release -check         # makes a version in a temporary folder and builds flowgen from it
+//	go run ./internal/release -check         # makes a version in a temporary folder, installs it and follows the README's tour
 //	go run ./internal/release -tag v0.5.0    # the same, and then the commit and one tag for each module
 //
 // The commit is on no branch: `git push origin --tags` publishes it.

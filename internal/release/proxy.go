@@ -209,5 +209,6 @@ func (p *proxy) build(ctx context.Context, temp string, modules []released) erro
 	if !strings.Contains(out, "urgency") {
 		return fmt.Errorf("a new project answers %s", out)
 	}
-	return nil
+	env = append(env, "PATH="+filepath.Join(temp, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"), "XDG_CACHE_HOME="+filepath.Join(temp, "user"))
+	return tour(ctx, filepath.Join(root.dir, "README.md"), filepath.Join(temp, "tour"), env)
 }

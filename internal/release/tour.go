@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var (
+	tourSection = regexp.MustCompile(`(?ms)^## A 60-second tour\n(.*?)^## `)
+	tourBlock   = regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```\n")
+	tourSaved   = regexp.MustCompile("as `([a-z.]+)`")
+)
+
+// tour follows the README of a module word by word in an empty folder: it saves the workflow and runs every command of the
+// tour, with the flowgen that env finds first.
+func tour(ctx context.Context, readme, dir string, env []string) error {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return err
+	}
+	section := tourSection.FindStringSubmatch(string(text))
+	if section == nil {
+		return errors.New("the README has no tour")
+	}
+	saved := tourSaved.FindStringSubmatch(section[1])
+	if saved == nil {
+		return errors.New("the tour does not say how to save the workflow")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	ran := 0
+	for _, block := range tourBlock.FindAllStringSubmatch(section[1], -1) {
+		if block[1] == "yaml" {
+			if err := os.WriteFile(filepath.Join(dir, saved[1]), []byte(block[2]), 0o644); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, part := range strings.Split("\n"+block[2], "\n$ ")[1:] {
+			command, shown, _ := strings.Cut(part, "\n")
+			ran++
+			if err := step(ctx, dir, env, command, shown); err != nil {
+				return fmt.Errorf("%s: $ %s: %w", filepath.Base(readme), command, err)
+			}
+		}
+	}
+	if ran < 5 {
+		return fmt.Errorf("the tour has only %d commands", ran)
+	}
+	return nil
+}
+
+// step runs one command. Every line that the page shows must be printed, in this order; a line `...` stands for others.
+func step(ctx context.Context, dir string, env []string, command, shown string) error {
+	out, err := run(ctx, dir, env, "sh", "-c", command+" 2>&1")
+	if err != nil {
+		if shown == "" {
+			return err
+		}
+		out = err.Error() // `check` finds the mistake that the tour has made
+	}
+	rest := out
+	for line := range strings.Lines(shown) {
+		line = strings.TrimSpace(line)
+		if line == "" || line == "..." {
+			continue
+		}
+		_, after, ok := strings.Cut(rest, line)
+		if !ok {
+			return fmt.Errorf("prints no line %q:\n%s", line, out)
+		}
+		rest = after
+	}
+	return nil
+}
