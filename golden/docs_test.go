@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,17 +39,21 @@ const dialectsGlob = "../docs/dialects/*.md"
 // The guides. The folder of one is the module example.com/app, and their go commands are run, too.
 const guidesGlob = "../docs/guides/*.md"
 
+// The concepts.
+const conceptsGlob = "../docs/concepts/*.md"
+
 // What the info string behind ``` says about a block:
 //
 //	yaml                  a whole workflow without mistakes or warnings, saved as <name>.flowgen.yaml; its Go is compiled
 //	yaml file=NAME        a file of that name; without `nodes:` it is a library and is checked through those that include it
+//	yaml then=NAME        the next text of a file that the page has already; commands below see it
 //	yaml fragment=FRAME   a part; testdata/docs.txtar has the frame, which it completes where the line `...` stands
 //	yaml error=CODE       wrong: it reports CODE, as an error or a warning, and nothing else; fragment= may stand beside it
 //	go file=NAME          a Go file of the page's module, example.com/app
 //	console               commands behind `$ `, each followed by what it prints, if that is shown
 //
 // Of a console's commands those that start with flowgen or sed are run, one after the other, in a folder that holds the page's
-// files. A line `...` stands for any lines. All other blocks are only read.
+// files; in guides those that start with go, cat or ./ as well. A line `...` stands for any lines. All other blocks are only read.
 var infoForm = regexp.MustCompile("^(`{3,})([a-z]*)((?: [a-z]+=[^ ]+)*)$")
 
 // A docBlock is one fenced block of a page.
@@ -87,7 +92,11 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages = append(slices.Concat(pages, guides, dialects), "../README.md")
+	concepts, err := filepath.Glob(conceptsGlob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(slices.Concat(pages, guides, dialects, concepts), "../README.md")
 	support, err := txtar.ParseFile("testdata/docs.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +187,7 @@ func docBlocks(text string) ([]*docBlock, error) {
 			open = &docBlock{lang: m[2], attrs: map[string]string{}, line: i + 2}
 			for _, field := range strings.Fields(m[3]) {
 				key, value, _ := strings.Cut(field, "=")
-				if !slices.Contains([]string{"file", "fragment", "error"}, key) {
+				if !slices.Contains([]string{"file", "then", "fragment", "error"}, key) {
 					return nil, fmt.Errorf("line %d: a block has no attribute %q", i+1, key)
 				}
 				open.attrs[key] = value
@@ -201,7 +210,7 @@ func (b *docBlock) file() string {
 	switch {
 	case b.attrs["file"] != "":
 		return b.attrs["file"]
-	case b.lang != "yaml" || b.attrs["fragment"] != "" || b.attrs["error"] != "":
+	case b.attrs["then"] != "" || b.lang != "yaml" || b.attrs["fragment"] != "" || b.attrs["error"] != "":
 		return ""
 	}
 	if m := nameLine.FindStringSubmatch(b.text); m != nil {
@@ -252,7 +261,7 @@ func (p *docPage) testYAML(t *testing.T) {
 }
 
 func (p *docPage) testBlock(t *testing.T, b *docBlock) {
-	text, file := b.text, b.file()
+	text, file := b.text, cmp.Or(b.file(), b.attrs["then"])
 	if file == "" {
 		file = "block" + suffix
 	}
@@ -372,11 +381,12 @@ func complete(t *testing.T, frame, fragment string) string {
 	return b.String()
 }
 
-// A docCommand is one command of a console block and what it prints.
+// A docCommand is one command of a console block and what it prints, or the next text of a file.
 type docCommand struct {
 	line  int
 	text  string
 	shown string
+	file  string // the text is that of this file, and nothing is run
 }
 
 func (b *docBlock) commands() []docCommand {
@@ -401,10 +411,11 @@ func (p *docPage) testConsole(t *testing.T) {
 		if b.lang == "console" {
 			list = append(list, b.commands()...)
 		}
+		if b.attrs["then"] != "" {
+			list = append(list, docCommand{line: b.line, file: b.attrs["then"], text: b.text})
+		}
 	}
-	list = slices.DeleteFunc(list, func(c docCommand) bool {
-		return !strings.HasPrefix(c.text, "flowgen ") && !strings.HasPrefix(c.text, "sed ") && !(p.guide && strings.HasPrefix(c.text, "go "))
-	})
+	list = slices.DeleteFunc(list, func(c docCommand) bool { return c.file == "" && !p.runs(c.text) })
 	if len(list) == 0 {
 		return
 	}
@@ -413,6 +424,10 @@ func (p *docPage) testConsole(t *testing.T) {
 		env = append(env, "GOFLAGS=-mod=mod", "GOWORK=off")
 	}
 	for _, c := range list {
+		if c.file != "" {
+			writeFiles(t, p.dir, map[string][]byte{c.file: []byte(c.text)})
+			continue
+		}
 		cmd := exec.Command("sh", "-c", c.text)
 		cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, env, time.Minute
 		out, err := cmd.CombinedOutput()
@@ -427,6 +442,16 @@ func (p *docPage) testConsole(t *testing.T) {
 			t.Errorf("%s:%d: %s\nprints\n%s\nand the page shows\n%s", p.name, c.line, c.text, out, c.shown)
 		}
 	}
+}
+
+// runs reports whether a command of the page is run.
+func (p *docPage) runs(command string) bool {
+	for _, start := range []string{"flowgen ", "sed ", "go ", "cat ", "./"} {
+		if strings.HasPrefix(command, start) {
+			return p.guide || start == "flowgen " || start == "sed "
+		}
+	}
+	return false
 }
 
 // building is what is said of a build that compiles much: it does on a new machine.
