@@ -14,7 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/goname"
 )
 
-// An Asset is a file that stands beside the generated Go and is embedded in the program.
+// An Asset is a file that is next to the generated Go and is embedded in the program.
 type Asset struct {
 	Name   string // slash-separated, below the folder of the Go file
 	Begins string // how each file begins that flowgen writes for such an asset; "" when it looks like anybody's
@@ -185,7 +185,7 @@ func (g *generator) variable(kind, folder string) string {
 	})
 }
 
-// place decides whether the files of a source are embedded where they stand, which needs all of them to stand below the
+// place decides whether the files of a source are embedded where they stand, which needs all of them to be below the
 // folder of the Go file, or are copied.
 func (g *generator) place(s *pySource) {
 	if len(s.sources) == 0 {

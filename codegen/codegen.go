@@ -102,9 +102,9 @@ type generator struct {
 	matched  bool            // a type has a pattern
 	binary   bool            // one is bytes
 
-	structs      *jen.Statement            // stands where the types are declared
+	structs      *jen.Statement            // is where the types are declared
 	named        map[string]bool           // types that something names
-	patterns     *jen.Statement            // stands before the functions; pattern adds to it
+	patterns     *jen.Statement            // is before the functions; pattern adds to it
 	patternNames map[string]string         // by regular expression
 	outputs      map[*check.Program]string // variables for errors in outputs
 	starts       map[*check.Step]string    // the nodes of the starts of bodies, by startNode
@@ -114,7 +114,7 @@ type generator struct {
 	assets      []Asset
 	python      map[*ir.Tool]*pySource
 	pythons     []*pySource
-	modules     map[*ir.Tool]string        // file that is embedded as a tool's source, by its name beside the Go
+	modules     map[*ir.Tool]string        // file that is embedded as a tool's source, by its name next to the Go
 	moduleNames map[*ir.Tool]string        // its variable
 	scripts     map[*ir.ModelScript]string // file that is embedded as the answers of a model
 	scriptNames map[*ir.ModelScript]string // its variable

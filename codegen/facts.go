@@ -22,8 +22,8 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// The facts of a program (flow.Facts) stand in a JSON file beside its Go: what the program answers to `plan` and
-// `manifest`, the versions of its nodes, and the schemas that models are told. Nobody reads these as code, and the file is
+// The facts of a program (flow.Facts) are in a JSON file next to its Go: what the program answers to `plan` and
+// `manifest`, the versions of its nodes, and the schemas that models receive. Nobody reads these as code, and the file is
 // laid out so that the diff of an edit shows what the edit changed.
 
 // factsMark is how such a file begins.
@@ -81,7 +81,7 @@ func (g *generator) schema(text string) jen.Code {
 	return jen.Id(ident(g.factsName())).Dot("Schema").Call(quote(g.schemaKeys[text]))
 }
 
-// factSchemas are the schemas that models are told, by the names that the program calls them: those of the nodes whose
+// factSchemas are the schemas that models receive, by the names that the program calls them: those of the nodes whose
 // answers have to fit, and of the tools that take such an input. Equal ones are one.
 func (g *generator) factSchemas() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
@@ -141,10 +141,10 @@ func inputSchema(t *ir.Tool) string {
 	return schema.JSONSchema(in)
 }
 
-// layoutWidth is how wide a value may be that stands on one line.
+// layoutWidth is how wide a value may be that is on one line.
 const layoutWidth = 110
 
-// arrange writes JSON so that a change of a value changes few lines: a value that fits stands on one line, another has a line
+// arrange writes JSON so that a change of a value changes few lines: a value that fits is on one line, another has a line
 // or more for each of its parts. at is where the line is when the value begins.
 func arrange(b *bytes.Buffer, text string, indent, at int) {
 	r := orderedReader{text: text}

@@ -215,7 +215,7 @@ type function struct {
 	armWrites  map[*check.SetState]string // lists of what parallel arms write
 	itemWrites map[*ir.State]string       // lists of what the map item being written writes
 
-	outputs []*expr.Node // what the workflow gives
+	outputs []*expr.Node // what the workflow returns
 
 	params map[*schema.Field]jen.Code // what a prompt file takes, while its text is written
 

@@ -186,7 +186,7 @@ func (g *generator) format(s *check.Step, reask int) jen.Code {
 	return jen.Qual(llmPath, "Format").Values(fields...)
 }
 
-// prompt writes what a model is told.
+// prompt writes what a model receives.
 func (b *block) prompt(s *check.Step, v *ir.LLM) jen.Code {
 	p := s.Ask.Prompt
 	var fields []jen.Code

@@ -29,7 +29,7 @@ func (l *lowerer) same(a, b *schema.Type) bool {
 
 func lowerIsText(t *schema.Type) bool { return t.Kind == schema.String || t.Kind == schema.Enum }
 
-// lowerGoName is how a type is spelt in Go, the default of its kind made explicit.
+// lowerGoName is how a type is written in Go, the default of its kind made explicit.
 func lowerGoName(t *schema.Type) *schema.Go {
 	if t.Go != nil {
 		return t.Go

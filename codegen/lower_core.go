@@ -138,7 +138,7 @@ func (l *lowerer) makeValue(n *expr.Node) *jen.Statement {
 	return jen.Add(l.goType(n.Struct)).Custom(braces(lines), parts...)
 }
 
-// makeFields are the fields of an object or a struct, and whether each stands on a line of its own.
+// makeFields are the fields of an object or a struct, and whether each is on a line of its own.
 func (l *lowerer) makeFields(n *expr.Node) (parts []jen.Code, lines bool) {
 	nested := false
 	for i, key := range n.Keys {
@@ -154,10 +154,10 @@ func (l *lowerer) makeFields(n *expr.Node) (parts []jen.Code, lines bool) {
 	return parts, len(parts) > 2 || nested
 }
 
-// tall reports a list, which with other fields beside it makes a struct stand on several lines.
+// tall reports a list, which with other fields next to it makes a struct are on several lines.
 func tall(n *expr.Node) bool { return n.Op == expr.ListLit && len(n.Kids) > 0 }
 
-// lengthy reports whether a field of a struct stands on a line of its own: text with values in it, and calls that make
+// lengthy reports whether a field of a struct is on a line of its own: text with values in it, and calls that make
 // something.
 func lengthy(n *expr.Node) bool {
 	switch n.Op {

@@ -213,7 +213,7 @@ func lowerIntRange(t *schema.Type) (lo, hi int64) {
 	return math.MinInt64, math.MaxInt64
 }
 
-// lowerFits reports whether a constant can stand beside a value of type t.
+// lowerFits reports whether a constant can be next to a value of type t.
 func lowerFits(lit any, t *schema.Type) bool {
 	n, ok := lit.(int64)
 	if !ok {

@@ -21,7 +21,7 @@ func (g *generator) made(t *ir.Tool, b *ir.Made) jen.Code {
 	return low.exprAs(b.New.Node, b.New.Node.Type)
 }
 
-// apart writes an expression of constants, which stands at package level.
+// apart writes an expression of constants, which is at package level.
 func (g *generator) apart(n *expr.Node) jen.Code { return g.apartAs(n, n.Type) }
 
 // apartAs writes it as a value of a type.

@@ -92,7 +92,7 @@ func (g *generator) pos(s source.Span) jen.Code {
 }
 
 // nodeLiteral writes a node, whose variable has a name of so many columns. One that takes more than a line in any case has a
-// line for each field at once: to have wrapLines find that out is to format the whole file twice, where each node retries.
+// line for each field at once: to have wrapLines find that out is to format the entire file twice, where each node retries.
 func (g *generator) nodeLiteral(i int, s *check.Step, name int) jen.Code {
 	n := s.Node
 	least := tabWidth + name + len(` = flow.Node{ID: "", Pos: "", Index: 0}`)

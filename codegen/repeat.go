@@ -285,7 +285,7 @@ func (b *block) iteration(node jen.Code, i string) {
 	b.code = append(head, b.code...)
 }
 
-// mentions reports whether statements use a name of the function they stand in; functions inside it have one of their
+// mentions reports whether statements use a name of the function they are in; functions inside it have one of their
 // own when they have any.
 func mentions(code []jen.Code, name string) bool {
 	text := fmt.Sprintf("%#v", jen.Func().Id("_").Params().Block(code...))

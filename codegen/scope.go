@@ -116,7 +116,7 @@ func (l *layout) define(p *check.Plan, at *scope) {
 	case check.Leaf:
 		l.leaf[p.Step] = at
 		in := at
-		if p.Step.Node.When != nil { // what it does stands in an if; whether it went on is known after that
+		if p.Step.Node.When != nil { // what it does is in an if; whether it went on is known after that
 			in = at.child()
 			l.whens[p.Step] = in
 		}
@@ -298,7 +298,7 @@ func (l *layout) useExcept(n *expr.Node, at *scope, own *check.Step) {
 		if n.Op == expr.Field && n.Sym == nil {
 			fields[n.Kids[0]] = true
 		}
-		if n.Op == expr.Call && n.Text == "first" && !n.Method { // what stands behind a value that is always there is not written
+		if n.Op == expr.Call && n.Text == "first" && !n.Method { // what is behind a value that is always there is not written
 			for _, k := range n.Kids {
 				l.useExcept(k, at, own)
 				if k.Type.Kind != schema.Opt {

@@ -114,7 +114,7 @@ func about(t *check.NamedType, declared map[*check.NamedType][]jen.Code) string 
 	return strings.TrimSuffix(t.Doc, t.In.Name+".") + strings.TrimPrefix(t.In.Doc, "is ")
 }
 
-// isInput reports whether t is a workflow's input section, whose defaults stand in Info.
+// isInput reports whether t is a workflow's input section, whose defaults are in Info.
 func (g *generator) isInput(t *schema.Type) bool {
 	for _, p := range g.programs() {
 		if p.Input == t {

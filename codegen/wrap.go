@@ -126,7 +126,7 @@ func (w *wrapper) width(line []piece, text bool) int {
 	return n + utf8.RuneCount(w.src[at:last.end])
 }
 
-// A group is what stands between brackets, or outside of all, with the places at which it can be broken.
+// A group is what is between brackets, or outside of all, with the places at which it can be broken.
 type group struct {
 	open, close int // tokens; -1: not in this line
 	depth       int
@@ -233,7 +233,7 @@ func (w *wrapper) size(line []piece, g *group) int {
 	return w.width(line[from:to+1], true)
 }
 
-// fill breaks a line after some of its tokens, so that as much as possible stands in each.
+// fill breaks a line after some of its tokens, so that as much as possible is in each.
 func (w *wrapper) fill(line []piece, at []int, indent int) {
 	from, last := 0, -1 // where the line begins, and the last token after which it may be broken
 	width := func(to int) int { return indent*tabWidth + w.width(line[from:to+1], true) }

@@ -84,7 +84,7 @@ func (c *Converter) id(id ir.Ident) string {
 	return c.Target(id)
 }
 
-// own reports whether a tool stands in the file itself, not in one that it includes.
+// own reports whether a tool is in the file itself, not in one that it includes.
 func (c *Converter) own(t *ir.Tool) bool { return t.File == nil || t.File == c.Workflow.File }
 
 // includes are the files whose tools the workflow uses.

@@ -14,7 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// Ref is an expression of the native language, made of what stands at a place; zero: of nothing.
+// Ref is an expression of the native language, made of what is at a place; zero: of nothing.
 func Ref(text string, at ...source.Span) *ir.Expr {
 	e := &ir.Expr{Text: source.Text{Value: text}}
 	for _, span := range at {
@@ -23,7 +23,7 @@ func Ref(text string, at ...source.Span) *ir.Expr {
 	return e
 }
 
-// Number is a whole number.
+// Number is an integer.
 func Number(n int) *ir.Scalar { return constant("!!int", strconv.Itoa(n)) }
 
 // Object is a mapping that the conversion makes.
@@ -50,7 +50,7 @@ func When(from, to, when string, at source.Span) *ir.Edge {
 	return &ir.Edge{From: Name(from), To: Names(to), When: Ref(when), Span: at}
 }
 
-// Text is text of the native language, with expressions in it, made of what stands at a place.
+// Text is text of the native language, with expressions in it, made of what is at a place.
 func Text(text string, at ...source.Span) *ir.Template {
 	return &ir.Template{Text: Ref(text, at...).Text}
 }

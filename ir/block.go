@@ -28,7 +28,7 @@ type IfStmt struct {
 	Then, Else Block
 }
 
-// SwitchStmt runs the first arm that has the value of On, which is a text, a whole number, a bool or a node; Default when none has.
+// SwitchStmt runs the first arm that has the value of On, which is a text, an integer, a bool or a node; Default when none has.
 type SwitchStmt struct {
 	On      *Expr
 	Arms    []SwitchArm
@@ -87,7 +87,7 @@ type DoStmt struct{ Call *Expr }
 // NextStmt goes on with the next round of the innermost WhileStmt or RangeStmt.
 type NextStmt struct{ Span source.Span }
 
-// BreakStmt ends the innermost WhileStmt or RangeStmt. It stands in no SwitchStmt, of which Go would take it.
+// BreakStmt ends the innermost WhileStmt or RangeStmt. It is in no SwitchStmt, of which Go would take it.
 type BreakStmt struct{ Span source.Span }
 
 // ReturnStmt ends the body, or the Lambda.
@@ -116,13 +116,13 @@ type Perform struct {
 	Call     *Expr // an Intrinsic; nil: of a node that another one runs, which uses what AtMost lists
 	AtMost   []UseBound
 	Inside   *Body         // the nodes that Call runs, by their Handles, in the scope of this one. Its Block says how they follow each other
-	Person   bool          // it asks a person
+	Person   bool          // it asks a user
 	Agent    *PerformAgent // the model with tools that Call lets work, by its Handle; nil: none
 	Times    int           // how often it runs at most, where loops without a number lead to it; 0: as often as these go round, else once
 	Attempts int           // how often it tries all of it, at most; 0: once
 	Items    *Inside       // the Lambda of Call that runs for the items of a list; nil: none
 	Kind     string        // what plans and graphs call it: "llm", "map"; empty: "tool"
-	Gives    string        // what a stand-in of its tool gives, as a JSON Schema; empty: what the tool says
+	Gives    string        // what a stand-in of its tool returns, as a JSON Schema; empty: what the tool says
 
 	Reads, Writes []Ident // fields of the open state, of which nodes depend on each other
 	ReadsAll      bool    // it reads every field

@@ -17,7 +17,7 @@ type TestCase struct {
 	Answers     []*Entry // by key of the human node's call: a scalar; null: nobody answers
 	Cassette    Ident    // relative to the case file; its name is never empty
 	Want        Want
-	Span        source.Span // the whole mapping
+	Span        source.Span // the entire mapping
 }
 
 // Want is what a case says about its run.

@@ -10,7 +10,7 @@ import (
 // export of a module, a tool of an MCP server, a Starlark function.
 type Definition struct {
 	Name  string         // as people call it: "triage.diff:parse", "./tools/double.ts", "slack/post_message"
-	Span  source.Span    // of the definition's name; zero when it stands in no file
+	Span  source.Span    // of the definition's name; zero when it is in no file
 	In    *schema.Type   // the input as the source says it, before a declaration narrowed it; nil: it does not say
 	Out   *schema.Type   // the same of the result
 	Open  bool           // takes fields beyond In

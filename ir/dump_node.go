@@ -145,7 +145,7 @@ func (d *dumper) verb(v Verb) {
 			d.line("parse", dumpValue(v.Value))
 			d.line("out", dumpTypeText(v.Out))
 		},
-		func(v *Perform) { d.line("perform", v.Kind) }, // its call stands in the block
+		func(v *Perform) { d.line("perform", v.Kind) }, // its call is in the block
 	)
 }
 

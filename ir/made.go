@@ -30,7 +30,7 @@ func (b *Made) Runs() bool { return b.Reach != nil && len(b.Reach.Commands) > 0 
 type Reach struct {
 	Hosts    []string  // of addresses, with a port if one is written; * for what data says
 	Commands []string  // programs that it starts
-	Env      []string  // variables of the environment that it reads; * for all
+	Env      []string  // environment variables that it reads; * for all
 	Files    []string  // that it reads
 	Code     []string  // what else it runs, as a manifest lists it: "data:rows.csv"
 	Servers  []*Server // of MCP that it starts or asks

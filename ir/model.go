@@ -13,7 +13,7 @@ type Model struct {
 	Name    Ident
 	Model   Ident  // provider:id, as written
 	BaseURL Ident  // empty: the provider's own address
-	BaseEnv string // a variable of the environment that may name another address when the program runs; empty: none
+	BaseEnv string // an environment variable that may name another address when the program runs; empty: none
 	Key     Ident  // the name of a secret; empty: see check.ModelKey
 	Params  ModelParams
 	// Unbounded: `max_tokens: unbounded` is written, so that its author knows that nothing bounds answers.
@@ -75,7 +75,7 @@ func (m *Model) Address() string {
 	return m.BaseURL.Name
 }
 
-// A ModelProvider is a name that may stand before the colon of a model.
+// A ModelProvider is a name that may be before the colon of a model.
 type ModelProvider struct {
 	Name    string
 	Speaks  string // whose wire format: openai, responses, anthropic, gemini, or scripted for none
@@ -100,7 +100,7 @@ var ModelProviders = []ModelProvider{
 
 // Prompt is text, or a file with text.
 type Prompt struct {
-	File   Ident        // as written; empty: the text stands in the workflow
+	File   Ident        // as written; empty: the text is in the workflow
 	Text   *Template    // nil when it could not be read
 	System *Template    // of the file's front matter
 	With   *schema.Type // what the file takes, a struct; nil: its front matter does not say

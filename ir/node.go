@@ -19,7 +19,7 @@ type Node struct {
 	OnError *OnError
 	InDoubt *Doubt      // nil: what the tool says
 	Undo    *Node       // a ToolCall that undoes the node when the run fails later; nil: nothing does
-	Span    source.Span // the whole entry
+	Span    source.Span // the entire entry
 	Inline  bool        // the single node of a `do:`; its id is made from its verb
 
 	// Result is the type of the node's value when it ran and did not fail. Set by check.
@@ -139,7 +139,7 @@ type Agent struct {
 	PerCall  *Duration // of each call of a tool; nil: as the tool says
 	Policy   *Policy
 	Pins     []*Pin
-	Approve  []Effects // of calls that a person is asked for; nil: not written
+	Approve  []Effects // of calls that a user is asked for; nil: not written
 	Span     source.Span
 }
 
@@ -170,14 +170,14 @@ type Pin struct {
 	Default   Value  // of default: in place of what is missing
 }
 
-// Fail ends the run, or the body it stands in, with an error.
+// Fail ends the run, or the body it is in, with an error.
 type Fail struct {
 	Message *Template
 	Code    string // of the error
 	Cause   Value  // the error that led here; nil: none
 }
 
-// Human asks a person.
+// Human asks a user.
 type Human struct {
 	Prompt    *Template
 	Out       *schema.Type
@@ -297,7 +297,7 @@ type Case struct {
 	To    []Ident
 }
 
-// A Value is what stands in the YAML where data is asked for.
+// A Value is what is in the YAML where data is asked for.
 type Value interface{ Source() source.Span }
 
 // Expr is `$...`: a typed value.

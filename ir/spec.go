@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The words and forms of what is said about a tool, in a workflow file or beside the function.
+// The words and forms of what is said about a tool, in a workflow file or next to the function.
 var (
 	ToolStates  = []string{"active", "deprecated", "blocked"}
 	ReplayWords = []string{"must-stub", "fail-loud", "recorded-result"}

@@ -19,7 +19,7 @@ type Tool struct {
 	OutSpan     source.Span  // of its declaration
 	Binding     Binding
 	MaxOutput   int64     // bytes; 0 = default
-	Approve     bool      // a person is asked before each call
+	Approve     bool      // a user is asked before each call
 	Timeout     *Duration // of one attempt; nil: DefaultTimeout, unless the node has one; Value UnboundedTime: none
 	State       string    // "", active, deprecated, blocked
 	Replay      string
@@ -114,7 +114,7 @@ type Param struct {
 // HTTPTool is an HTTP request.
 type HTTPTool struct {
 	Method  string
-	Base    Ident // the variable of the environment that URL goes on from; an empty name: URL is the whole
+	Base    Ident // the environment variable that URL goes on from; an empty name: URL is the whole
 	URL     *Template
 	Headers []Param
 	Query   []Param
@@ -145,9 +145,9 @@ type PythonTool struct {
 	Venv Ident // folder of its virtual environment, relative to the file's; empty: the active one
 
 	// Free is for dialects whose engines import modules from their own working directory, with all variables of the
-	// environment: the module is looked for there, beside the file and in the folders above it.
+	// environment: the module is looked for there, next to the file and in the folders above it.
 	Free bool
-	Env  []string // variables of the environment that its arguments name
+	Env  []string // environment variables that its arguments name
 	Home string   // with Free: the folder, relative to the file's, that the module is in; empty: wherever it is
 
 	Spare  *PythonModules // modules that stand in for those that are not installed; nil: none. A class has them
@@ -194,8 +194,8 @@ const Slot = "slot"
 // SlotTool is a function that the program brings which embeds the workflow: a method of the generated interface Slots.
 type SlotTool struct {
 	Name   Ident           // what it stands for, "pkg.module:Class" or the name of a tool: the method is named after its last part
-	Config *schema.Default // what the method is told besides its input, as JSON; nil: nothing
-	Told   *schema.Type    // of Config: one type for all tools of a name; nil: the method is told nothing
+	Config *schema.Default // what the method receives besides its input, as JSON; nil: nothing
+	Told   *schema.Type    // of Config: one type for all tools of a name; nil: the method receives nothing
 	Why    string          // why there is nothing else to run; empty: the file asks for a slot
 
 	StandIn *string // the shell command that runs in place of it; nil: the program brings a function. "" fails when it is called
@@ -263,7 +263,7 @@ type GoBinding struct {
 	Directives []Directive // what `//flowgen:tool` comments say, in their order
 }
 
-// A Directive is one `key=value` of a `//flowgen:tool` comment beside a Go function.
+// A Directive is one `key=value` of a `//flowgen:tool` comment next to a Go function.
 type Directive struct {
 	Key, Value Ident
 }

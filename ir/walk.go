@@ -23,7 +23,7 @@ func Expressions(n *Node, f func(*expr.Node)) {
 	}
 }
 
-// Values calls f for every value that stands directly in a verb: arguments, prompts, not what is inside a body.
+// Values calls f for every value that is directly in a verb: arguments, prompts, not what is inside a body.
 func Values(verb Verb, f func(Value)) {
 	with := func(w *With) { entries(w, f) }
 	tmpl := func(t *Template) {
@@ -32,7 +32,7 @@ func Values(verb Verb, f func(Value)) {
 		}
 	}
 	prompt := func(p *Prompt) {
-		if p != nil && p.File.Name == "" { // what stands in a file sees only what it is given
+		if p != nil && p.File.Name == "" { // what is in a file sees only what it is given
 			tmpl(p.Text)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package ir is the typed workflow that every dialect is lowered to and that the checker and the code generator read:
 // plain structs, in file order, each with the place it came from.
 //
-// A parser fills what stands in the file; ir/bind fills what the tools' sources say; ir/check fills the types of
+// A parser fills what is in the file; ir/bind fills what the tools' sources say; ir/check fills the types of
 // expressions and proves the rest. Only ir/check can make a *check.Program, which is what codegen accepts.
 package ir
 
@@ -45,7 +45,7 @@ type Workflow struct {
 	Tree        any            // what the file said before it was translated, as its reader has it, for convert; nil: the same
 	Casts       bool           // values are held to the types of arguments when the workflow runs: any stands for all, text for an enum, an int for a float
 	Includes    []*source.File // files that were read on the way: includes, prompts; for staleness and caching
-	Lock        *source.File   // flowgen.lock beside the file; nil when there is none, or no tool of a server that asks for it
+	Lock        *source.File   // flowgen.lock next to the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
 	TypeUses    []TypeUse      // names of declared types where others are written with them
 	Load        []*Expr        // calls that the program makes before it looks for secrets and tools

@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/native"
 )
 
-// bindingsName is the file beside a workflow of a public dialect that says what the tools it names are: a library of the
+// bindingsName is the file next to a workflow of a public dialect that says what the tools it names are: a library of the
 // native language.
 const bindingsName = "flowgen.bindings.yaml"
 

@@ -37,7 +37,7 @@ func SoundFixes(list []diag.Diagnostic) []diag.Diagnostic {
 }
 
 // ApplyFixes is diag.ApplyFixes, in which every file stays readable although fixes meet: of those that together would make one
-// unreadable, as two misspelt keys that become the same one, the later are left out.
+// unreadable, as two misspelled keys that become the same one, the later are left out.
 func ApplyFixes(list []diag.Diagnostic) (files []diag.Fixed, applied int) {
 	all := func(files []diag.Fixed) bool {
 		return !slices.ContainsFunc(files, func(f diag.Fixed) bool { return !sound(f) })

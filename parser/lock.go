@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// lockName is the name of the lock file, beside the workflow.
+// lockName is the name of the lock file, next to the workflow.
 const lockName = "flowgen.lock"
 
 // lock reads the lock file of a workflow that has a tool of a server. What it holds is for ir/bind to read; that there
@@ -36,7 +36,7 @@ func (l *loader) lock(w *ir.Workflow) {
 	w.Lock = f
 }
 
-// lockOf is the name of the lock file beside a workflow.
+// lockOf is the name of the lock file next to a workflow.
 func (l *loader) lockOf(f *source.File) string {
 	if f.Module != "" {
 		return l.moduleName(f.Module, path.Join(path.Dir(l.inside[key(f)].rel), lockName))

@@ -146,7 +146,7 @@ type (
 	//		Grants []string
 	//		// Effects are the effects of tools that are allowed; nil allows all.
 	//		Effects []flow.Effects
-	//		// Approve are the effects of calls that a person is asked for first, each with its arguments. Calls of models are not
+	//		// Approve are the effects of calls that a user is asked for first, each with its arguments. Calls of models are not
 	//		// asked for. A call that is refused fails with POLICY_DENIED.
 	//		Approve []flow.Effects
 	//		// Tools are the tools that may be called, name@version or name for all versions; nil allows all.
@@ -159,7 +159,7 @@ type (
 	//		MaxCostUSD string
 	//		// MaxTokens is the most tokens that models may take together; 0 is no bound.
 	//		MaxTokens int64
-	//		// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for people does not count. 0 is no bound.
+	//		// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for answers does not count. 0 is no bound.
 	//		MaxTime time.Duration
 	//		// NoModels denies asking models, which is allowed otherwise, whatever Effects says.
 	//		NoModels bool
@@ -253,7 +253,7 @@ type (
 	//	}
 	Blob = core.Blob
 	// StandIn runs in place of a tool, behind all gates that come before it and before those that come after: what it gives
-	// is checked, cut, counted and recorded like what a tool gives. out points to the output, which it sets; tool runs the tool
+	// is checked, cut, counted and recorded like what a tool returns. out points to the output, which it sets; tool runs the tool
 	// itself and sets the output. It is for simulations and tests, and must be safe for concurrent use.
 	StandIn = core.StandIn
 	// Past knows what came of earlier runs. It is used by all runs at the same time.
@@ -363,7 +363,7 @@ const (
 
 // The kinds of run errors. They end the run; no catch, on_error or retry applies to them.
 const (
-	Cancelled          RunErrorKind = core.Cancelled          // the scope or the whole run was cancelled
+	Cancelled          RunErrorKind = core.Cancelled          // the scope or the entire run was cancelled
 	InDoubt            RunErrorKind = core.InDoubt            // a write may or may not have happened before a crash
 	Diverged           RunErrorKind = core.Diverged           // the program asked for something the journal does not hold
 	JournalUnavailable RunErrorKind = core.JournalUnavailable // the journal cannot be read or written
@@ -488,9 +488,9 @@ func WithRunID(ctx context.Context, id string) context.Context {
 // tokens and cost where they are known; and records for the beginning and end of runs, for attempts that are repeated, for
 // questions and for warnings. Calls that failed are warnings, runs that failed errors; what a resumed run is answered from its
 // journal has `replayed` and the level debug, so that no call and no cost is counted twice. A call that ends because its run
-// stops to wait for people has no record: it goes on when the run does. Each line that a program of a command, Python or
+// stops to wait for answers has no record: it goes on when the run does. Each line that a program of a command, Python or
 // JavaScript tool prints besides its result is a record "log" of the level debug, with the line in `text`. The stack of a panic, and the
-// trace of a Python or JavaScript error, stand in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
+// trace of a Python or JavaScript error, are in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
 func WithLogger(l *slog.Logger) Option {
 	return core.WithLogger(l)
 }

@@ -76,7 +76,7 @@ func stemOf(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
 }
 
-// testOutput is the Go test of a workflow's cases, beside its Go; nil when there are none, or when it has no place.
+// testOutput is the Go test of a workflow's cases, next to its Go; nil when there are none, or when it has no place.
 func (a *app) testOutput(c *compiled, to target, sink *diag.Sink) (*output, error) {
 	if len(c.cases) == 0 {
 		return nil, nil
@@ -125,7 +125,7 @@ func way(from, to string) (string, error) {
 	return filepath.Rel(from, to)
 }
 
-// testFile is the name of the Go test beside a generated file.
+// testFile is the name of the Go test next to a generated file.
 func testFile(flow string) string { return strings.TrimSuffix(flow, ".go") + "_test.go" }
 
 // removeTest removes the Go test of a workflow that has no cases any more.

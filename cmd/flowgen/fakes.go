@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
-// fakesFile is the name of the file with the fakes beside a generated file. Tests of other packages use them, so it is no
+// fakesFile is the name of the file with the fakes next to a generated file. Tests of other packages use them, so it is no
 // _test.go; programs that do not name them do not link them.
 func fakesFile(flow string) string { return strings.TrimSuffix(flow, ".go") + fakesEnd }
 

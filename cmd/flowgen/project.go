@@ -91,7 +91,7 @@ func explained(name string, err error) error {
 	return err
 }
 
-// readOwn reads a file that flowgen would write: beside a workflow, or where the user wants it. One that a link leads out of
+// readOwn reads a file that flowgen would write: next to a workflow, or where the user wants it. One that a link leads out of
 // its project to is neither read nor written.
 func readOwn(name string) ([]byte, error) {
 	text, err := files.Project(name).ReadFile(name, files.Max)

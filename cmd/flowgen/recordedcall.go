@@ -200,7 +200,7 @@ func toolNamed(wf *ir.Workflow, name string) *ir.Tool {
 type material struct {
 	file       *source.File
 	containers []string
-	after      string // the node that it stands behind
+	after      string // the node that it is behind
 	edges      bool   // the body has written edges
 	id         string
 	tool       *ir.Tool
@@ -371,7 +371,7 @@ func typeOf(f *schema.Field) *schema.Type {
 
 var errSecret = errors.New("held a secret, which is not in the journal, so that the exact input is not known")
 
-// literal writes a recorded value, as its type is written in a workflow, so that it can stand in brackets.
+// literal writes a recorded value, as its type is written in a workflow, so that it can be used in brackets.
 func literal(at string, v value.Value, t *schema.Type) (string, error) {
 	for t != nil && t.Kind == schema.Opt {
 		t = t.Elem

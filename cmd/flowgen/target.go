@@ -65,7 +65,7 @@ func oneLine(name string) string {
 	return name
 }
 
-// place decides file and package for a workflow, in dir or beside it. Mistakes are reported to sink, and ok is false.
+// place decides file and package for a workflow, in dir or next to it. Mistakes are reported to sink, and ok is false.
 func place(c *compiled, dir, pkg string, sink *diag.Sink) (t target, ok bool, err error) {
 	if dir == "" {
 		dir = filepath.FromSlash(path.Dir(c.name))

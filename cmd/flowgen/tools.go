@@ -116,7 +116,7 @@ func toolFlags(cmd *cobra.Command, all *bool, format *string) {
 	formatFlag(cmd, format, "text", "json")
 }
 
-// A toolInfo is a tool as it is told: the tool description of Agent Tools 3.3.
+// A toolInfo is a tool as it receives: the tool description of Agent Tools 3.3.
 type toolInfo struct {
 	Name        string          `json:"name"`
 	Version     string          `json:"version"`

@@ -41,7 +41,7 @@ func (block) simple() bool  { return false }
 func (m *Mapping) simple() bool { return m.Flow && PlainEntries(m.Entries) }
 func (l *List) simple() bool    { return l.Flow && PlainEntries(l.Items) }
 
-// PlainEntries reports whether entries can stand in brackets.
+// PlainEntries reports whether entries can be used in brackets.
 func PlainEntries(list []*Entry) bool {
 	for _, e := range list {
 		if len(e.Lead) > 0 || e.Line != "" || !e.Value.simple() {

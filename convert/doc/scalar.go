@@ -50,7 +50,7 @@ func digits(s string) bool {
 	return strings.HasPrefix(s, ".") && len(s) > 1 && (s[1] >= '0' && s[1] <= '9' || unicode.IsLetter(rune(s[1])))
 }
 
-// printable reports whether all of a text can stand between quotes as it is.
+// printable reports whether all of a text can be between quotes as it is.
 func printable(s string) bool {
 	for _, r := range s {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\u0085' {
@@ -92,7 +92,7 @@ func Braces(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) 
 // FieldForm is the name of a field of a type.
 var FieldForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Number is a whole number as a scalar.
+// Number is an integer as a scalar.
 func Number(n int) Scalar { return Scalar(strconv.Itoa(n)) }
 
 // Duration is a time as the language writes it.

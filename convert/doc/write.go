@@ -49,7 +49,7 @@ func (w *writer) items(list []*Entry, indent string) {
 	}
 }
 
-// value writes a value after what stands before it on its line.
+// value writes a value after what is before it on its line.
 func (w *writer) value(start string, e *Entry, indent string) {
 	if text, ok := inline(e.Value); ok {
 		w.line(start + " " + text + comment(e.Line))
@@ -84,7 +84,7 @@ func (w *writer) block(start, text, line, indent string) {
 	}
 }
 
-// inline is a value on one line, if it can stand there.
+// inline is a value on one line, if it can be there.
 func inline(v Value) (string, bool) {
 	if !v.simple() {
 		switch v := v.(type) {

@@ -12,7 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
 
-// edges are those of the experience, one for one, after those that the engine's order makes. Nodes without any stand on no edge,
+// edges are those of the experience, one for one, after those that the engine's order makes. Nodes without any are on no edge,
 // unless all of them do.
 func (x *experience) edges() {
 	var extra, ways, ends []*ir.Edge

@@ -107,12 +107,12 @@ func (m *module) named(param string) {
 
 var declaration = lazyregexp.New(`(?:function\s*[\w$]*|=|async)\s*\(\s*$`)
 
-// declares reports whether what stands before a name and its parenthesis begins a function.
+// declares reports whether what is before a name and its parenthesis begins a function.
 func (m *module) declares(before string) bool { return declaration.MatchString(before) }
 
 var afterDot = lazyregexp.New(`^\s*(?:\?\.|\.)\s*([A-Za-z_$][\w$]*)`)
 
-// fieldAfter is the field that is read of what stands before a text.
+// fieldAfter is the field that is read of what is before a text.
 func fieldAfter(after string) string {
 	if f := afterDot.FindStringSubmatch(after); f != nil {
 		return f[1]

@@ -98,7 +98,7 @@ func (x *experience) leads(n *openexpertise.Node) (list []convert.Lead[*openexpe
 	return list
 }
 
-// sections refuses what stands beside the graph and has no counterpart.
+// sections refuses what is next to the graph and has no counterpart.
 func (x *experience) sections() {
 	x.Only(x.tree.Name.Span, "the experience", x.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Secrets Models")
 	for _, ph := range x.tree.Phases {

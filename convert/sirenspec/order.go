@@ -52,7 +52,7 @@ func (s *siren) skipped(n *sirenspec.Node) bool {
 	return ok && h.OnTimeout != nil && h.OnTimeout.Kind == ir.OnErrorSkip
 }
 
-// chain puts nodes that no edge leads to after those whose words they are told, as the engine's order does.
+// chain puts nodes that no edge leads to after those whose words they receive, as the engine's order does.
 func (s *siren) chain() {
 	for _, n := range s.tree.Nodes {
 		texts(n, func(r *dialect.Reference) {
@@ -141,7 +141,7 @@ func isAgent(n *sirenspec.Node) bool {
 	return is
 }
 
-// speaks reports whether the next agent is told what a node gives.
+// speaks reports whether the next agent receives what a node returns.
 func speaks(n *sirenspec.Node) bool {
 	switch n.Verb.(type) {
 	case *ir.LLM, *ir.Human, *sirenspec.Swarm, *sirenspec.Factory:
@@ -150,7 +150,7 @@ func speaks(n *sirenspec.Node) bool {
 	return false
 }
 
-// told is what an agent is told: the text of the node that has spoken last, or else the message.
+// told is what an agent receives: the text of the node that has spoken last, or else the message.
 func (s *siren) told(n *sirenspec.Node) string {
 	var last []*sirenspec.Node // the latest first
 	sure := false

@@ -14,7 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
-// A siren is a SirenSpec workflow while it is converted. An agent is told what the agent before it has said.
+// A siren is a SirenSpec workflow while it is converted. An agent receives what the agent before it has said.
 type siren struct {
 	*convert.Converter
 	tree  *sirenspec.Tree
@@ -69,7 +69,7 @@ var words = map[string]convert.Word{
 	"Store":   {Is: "a read of the memory", Native: "keep what runs share in a tool of your own"},
 }
 
-// sections refuses what stands beside the nodes and has no counterpart.
+// sections refuses what is next to the nodes and has no counterpart.
 func (s *siren) sections() {
 	if len(s.tree.Budgets) > 0 {
 		s.Refuse(s.tree.Budgets[0].Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
@@ -159,7 +159,7 @@ func (s *siren) voice(n *sirenspec.Node, told ir.Value, llm *ir.LLM) *ir.Node {
 	return node
 }
 
-// retries says when an agent is asked again: as the client of its provider does. A policy of the node stands around that.
+// retries says when an agent is asked again: as the client of its provider does. A policy of the node is around that.
 func (s *siren) retries(n *sirenspec.Node, node *ir.Node) {
 	if r := n.Retry; r != nil && r.Attempts > 1 {
 		s.Refuse(r.Span, "write one `retry` on the native node", "%s is asked again by its `retry` and within each attempt by the client of the provider, which one native `retry` cannot say", n.ID.Name)

@@ -44,7 +44,7 @@ func (s *siren) gives(n *sirenspec.Node, root string, path []string) (place stri
 	return "", nil, false
 }
 
-// A producer is a node that gives what stands at a place.
+// A producer is a node that gives what is at a place.
 type producer struct {
 	node  *sirenspec.Node
 	place string
@@ -194,7 +194,7 @@ func (s *siren) seeded(path []string) (expr string, typ *schema.Type, ok bool) {
 	return "state." + strings.Join(path, "."), typ, true
 }
 
-// A guard is a node that looks at what an agent is told or says.
+// A guard is a node that looks at what an agent receives or says.
 type guard struct {
 	id, name string
 	function string

@@ -61,7 +61,7 @@ func (s *siren) request(n *sirenspec.Node) *ir.With {
 	return convert.With(r.with...)
 }
 
-// secretValue reports whether a reference is a variable of the environment that has to be set.
+// secretValue reports whether a reference is an environment variable that has to be set.
 func secretValue(r *dialect.Reference) bool { return r != nil && r.Root == "env" && r.Filter == "" }
 
 // constant reports whether a text has no references.
@@ -77,7 +77,7 @@ func literal(m *dialect.Mixed) (text string) {
 	return text
 }
 
-// address is the URL: what a variable of the environment begins goes on from it, and values stand in their places.
+// address is the URL: what an environment variable begins goes on from it, and values are in their places.
 func (s *siren) address(c *request, m *dialect.Mixed, http *ir.HTTPTool) {
 	http.URL = convert.Text("")
 	segs := m.Segments
@@ -151,7 +151,7 @@ func (s *siren) place(c *request, name, text string) string {
 	return name
 }
 
-// isText reports whether what text shows is text itself: a number stands in text only where the context begins with it.
+// isText reports whether what text shows is text itself: a number is in text only where the context begins with it.
 func (s *siren) isText(expr string) bool {
 	path, seeded := strings.CutPrefix(expr, "state.")
 	if !seeded {
@@ -179,7 +179,7 @@ func (s *siren) reach(address string) {
 	}
 }
 
-// secret is a variable of the environment, which is a secret in the native language.
+// secret is an environment variable, which is a secret in the native language.
 func (s *siren) secret(r *dialect.Reference) ir.Ident {
 	name := convert.Name(strings.Join(r.Path, "."))
 	if !doc.FieldForm.MatchString(name.Name) {

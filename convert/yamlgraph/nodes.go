@@ -53,7 +53,7 @@ func (g *graph) choose(v *ir.ToolChoice, item string) *ir.ToolChoice {
 	return out
 }
 
-// mapNode is a map over a tool_call, whose results stand in the list with their place, as the engine keeps them.
+// mapNode is a map over a tool_call, whose results are in the list with their place, as the engine keeps them.
 func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map) *ir.Map {
 	item, index, inner := g.free(convert.NativeID(v.As.Name)), convert.Name(g.free("i")), g.free("tool_call")
 	over := g.value(v.Over, "")

@@ -105,7 +105,7 @@ var words = map[string]convert.Word{
 	"Sub":        {Is: "a subgraph", Native: "convert the other graph, and write a `flow` node"},
 }
 
-// sections refuses what stands beside nodes and edges and has no counterpart.
+// sections refuses what is next to nodes and edges and has no counterpart.
 func (g *graph) sections() {
 	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Models")
 	if len(g.tree.Start) != 1 {

@@ -32,7 +32,7 @@ type Options struct {
 	Env     []string          // environment of the go command; nil = this process's
 	Tests   bool              // also see what _test.go files of the named packages declare
 	Cache   *Cache            // what earlier calls loaded; nil = ask the go command
-	Above   []string          // folders, absolute, whose modules the JavaScript tools of dialects may be, besides those beside the workflow
+	Above   []string          // folders, absolute, whose modules the JavaScript tools of dialects may be, besides those next to the workflow
 	Within  time.Duration     // how long a call of the go command may take, for tests; 0 = goTime
 	Later   bool              // do not start the go command: what Cache does not have is reported as Loading
 	Seen    func(name string) // called with the absolute name of each source of a tool in another language that was read or looked for

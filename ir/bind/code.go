@@ -49,7 +49,7 @@ func (r *resolver) codeOf(pkg *packages.Package, function string) string {
 }
 
 // A codeWalk collects what a function can reach. It takes more than the compiler would: every declaration of a package that has
-// a name which stands in the code, with all methods of its types.
+// a name which is in the code, with all methods of its types.
 type codeWalk struct {
 	*loader
 	module, dir string

@@ -20,7 +20,7 @@ const (
 
 func (d direction) String() string { return [...]string{"in", "out"}[d] }
 
-// agree narrows the Go type got by what the tool declares. The result is spelt as Go has it, with the declared fields,
+// agree narrows the Go type got by what the tool declares. The result is written as Go has it, with the declared fields,
 // in the declared order, and the declared constraints. What does not fit is reported where it is declared.
 func (r *resolver) agree(f *ref, b *ir.GoBinding, decl, got *schema.Type, way direction) *schema.Type {
 	n := &narrower{resolver: r, bind: b, way: way}

@@ -15,7 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// A Go author can say beside the function what a workflow file says under `tools:` (ToolSpec):
+// A Go author can say next to the function what a workflow file says under `tools:` (ToolSpec):
 //
 //	//flowgen:tool effects=reads permissions=tools:search,net:out cost_usd=0.002 cache=10m
 //	//flowgen:tool example={"in": {"q": "go"}, "out": ["go.dev"]}

@@ -99,7 +99,7 @@ func (l *loader) byPath(p string) *packages.Package {
 	return nil
 }
 
-// span is the name or whatever token stands at a line and a column in bytes, both from 1.
+// span is the name or whatever token is at a line and a column in bytes, both from 1.
 func (f *goFile) span(line, col int) source.Span {
 	lo := f.text.Offset(line, 1)
 	lo = min(lo+max(col, 1)-1, lo+len(f.text.Line(line)))

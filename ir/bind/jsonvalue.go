@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// A jsonReader reads JSON that stands in a file as values of the workflow. Each has the place of its own token, so that
+// A jsonReader reads JSON that is in a file as values of the workflow. Each has the place of its own token, so that
 // mistakes point there and their fixes change nothing else; the quotes of a text are not part of its place.
 type jsonReader struct {
 	dec  *json.Decoder

@@ -20,7 +20,7 @@ import (
 
 // mode asks for types from export data. The dependencies' syntax is never wanted: with NeedDeps one package that
 // imports net/http takes ten times as long. A package that does not compile has no export data; go/packages then checks
-// its source and tolerates the errors, which is what lets a function be found beside generated code that is stale.
+// its source and tolerates the errors, which is what lets a function be found next to generated code that is stale.
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedModule
 
 // goTime is how long the go command may take to load packages. A computer that compiles hundreds of packages of other modules for
@@ -70,7 +70,7 @@ func modulePath(mod []byte) string {
 	return ""
 }
 
-// read reads a go.mod or a Go file of at most 8 MiB, which is more than any a person wrote. A //line comment can name any
+// read reads a go.mod or a Go file of at most 8 MiB, which is more than any a user wrote. A //line comment can name any
 // file as the place of a declaration, and a Go file can be a link: what is read is in the project, in a package that the go
 // command has found, or in one of the go command's own folders.
 func (l *loader) read(name string) ([]byte, error) {
@@ -156,7 +156,7 @@ func (l *loader) query(patterns []string) error {
 	if err != nil {
 		return err
 	}
-	// With Tests a package comes twice; the one compiled with its test files, whose ID is longer, stands last and wins.
+	// With Tests a package comes twice; the one compiled with its test files, whose ID is longer, is last and wins.
 	slices.SortStableFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(len(a.ID), len(b.ID)) })
 	for _, p := range unknown {
 		l.byPattern[p] = nil

@@ -108,7 +108,7 @@ func (r *resolver) inModule(p string) bool {
 	return r.module != "" && (p == r.module || strings.HasPrefix(p, r.module+"/"))
 }
 
-// nearestPackage guesses what package was meant: a folder of Go files of that name beside the file, or one whose name is
+// nearestPackage guesses what package was meant: a folder of Go files of that name next to the file, or one whose name is
 // like the last element of the path.
 func (r *resolver) nearestPackage(f *ref, isFolder bool) string {
 	var dir, prefix string

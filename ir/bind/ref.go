@@ -109,7 +109,7 @@ func (c *collector) body(b *ir.Body) {
 	}
 }
 
-// at is the place of a part of the reference; the whole of it when the part does not stand there verbatim.
+// at is the place of a part of the reference; the whole of it when the part does not be there verbatim.
 func (f *ref) at(part string, fromEnd bool) source.Span {
 	text := f.id.Span.Text()
 	i := strings.Index(text, f.text)

@@ -22,7 +22,7 @@ type Agent struct {
 	Policy  *ir.Policy   // nil: nothing is written
 	PerCall *ir.Duration // of each call of a tool; nil: as the tool says
 
-	Approve []ir.Effects // of calls that a person is asked for
+	Approve []ir.Effects // of calls that a user is asked for
 
 	Messages *Expected // of type list<Message>; nil: none
 	Format             // of the last answer
@@ -182,7 +182,7 @@ func (c *checker) fixed(a *Agent, v *ir.Agent, e *env) {
 	}
 }
 
-// Approves reports whether a person is asked before a call of the tool.
+// Approves reports whether a user is asked before a call of the tool.
 func (a *Agent) Approves(t *ir.Tool) bool {
 	return t.Approve || slices.Contains(a.Approve, effectsOf(t))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/expr"
 )
 
-// around is what holds in the body around b, where e stands inside of it.
+// around is what holds in the body around b, where e is inside of it.
 func (e *env) around(b *Body) formula {
 	at := b.outer.survived(b.parent, b.parent.act)
 	if f, ok := e.assumed[b.outer]; ok {

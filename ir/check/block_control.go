@@ -130,7 +130,7 @@ func (s *blockScope) each(x *ir.RangeStmt) *Plan {
 	return plan
 }
 
-// inLoop reports a statement that stands in no loop, and returns whether it stands in a switch inside of one.
+// inLoop reports a statement that is in no loop, and returns whether it is in a switch inside of one.
 func (s *blockScope) inLoop(what string, at source.Span) (inSwitch bool) {
 	for b := s; b != nil; b = b.up {
 		inSwitch = inSwitch || b.cases

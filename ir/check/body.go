@@ -30,7 +30,7 @@ type Body struct {
 	byID    map[string]*Step
 	diagram *diagram
 	order   []*Step  // topological
-	failing []*Step  // of order those that end what they stand in
+	failing []*Step  // of order those that end what they are in
 	reach   []bitset // reach[i] has the place in order of every step that comes after step i
 	loops   []*backEdge
 	loose   bool // a mistake in the edges: nothing is proved about order

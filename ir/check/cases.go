@@ -120,7 +120,7 @@ func (c *caseChecker) fields(list []*ir.Entry, t *schema.Type, what string) {
 	}
 }
 
-// answer checks what a person is made to say.
+// answer checks what a user is made to say.
 func (c *caseChecker) answer(e *ir.Entry) {
 	called := c.resolve(e.Key)
 	if called == nil {

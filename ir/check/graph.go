@@ -311,7 +311,7 @@ func (c *checker) connectBack(b *Body, e *ir.Edge, from *Step) {
 	}
 }
 
-// contradictions reports edges beside one without a condition between the same two nodes: what they say is never asked.
+// contradictions reports edges next to one without a condition between the same two nodes: what they say is never asked.
 func (c *checker) contradictions(b *Body) {
 	plain := map[[2]*Step]*arc{}
 	for _, a := range b.arcs {
@@ -331,7 +331,7 @@ func (c *checker) contradictions(b *Body) {
 	}
 }
 
-// unconnected reports nodes that no written edge mentions: they would start at once, beside everything else.
+// unconnected reports nodes that no written edge mentions: they would start at once, next to everything else.
 func (c *checker) unconnected(b *Body) {
 	if len(b.Steps) < 2 || b.loose {
 		return

@@ -137,7 +137,7 @@ func (s *blockScope) wrongNode(u *expr.Use) string {
 	return ""
 }
 
-// wrongUse says that what stands outside of a Perform calls, asks and runs nothing: plans would not know of it.
+// wrongUse says that what is outside of a Perform calls, asks and runs nothing: plans would not know of it.
 func (s *blockScope) wrongUse() string {
 	if s.step == nil {
 		return "only a perform uses tools, models and workflows"

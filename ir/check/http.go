@@ -129,7 +129,7 @@ func (c *checker) header(f ir.Param) {
 }
 
 // httpBody types what is sent. Text is sent as it is; everything else is encoded, so that no value can change the shape
-// of the document it stands in.
+// of the document it is in.
 func (c *checker) httpBody(t *ir.Tool, h *ir.HTTPTool, kind string, e *env) {
 	media, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(kind)), ";")
 	switch v := h.Body.(type) {
@@ -216,7 +216,7 @@ var (
 // maxPlaces bounds the fields in one URL.
 const maxPlaces = 100
 
-// url checks a URL and types its places. A value may stand in the path, in the query, and for the port; scheme and host
+// url checks a URL and types its places. A value may be in the path, in the query, and for the port; scheme and host
 // are written in the file.
 func (c *checker) url(h *ir.HTTPTool, e *env) {
 	text := h.URL.Text
@@ -298,7 +298,7 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	}
 }
 
-// place types one place of a URL, whose name stands in text.
+// place types one place of a URL, whose name is in text.
 func (c *checker) place(text source.Text, port bool, e *env) *ir.Template {
 	n := len(text.Value) // the name of a field, whatever it means in expressions
 	node := &expr.Node{Op: expr.Name, Text: text.Value, Hi: n, NameHi: n}

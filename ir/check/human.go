@@ -81,13 +81,13 @@ func (q *Question) marks() {
 }
 
 // keepsOrder reports whether steps without edges run in the order of the file: those that change the world, and those
-// that ask a person, who is asked one thing after the other, and before what comes after the question; and those that fail,
+// that ask a user, who is asked one thing after the other, and before what comes after the question; and those that fail,
 // before what must not happen then.
 func (s *Step) keepsOrder() bool {
 	return s.effects >= ir.EffectsWrites || asks(s.Node) || s.Approves() || s.fails()
 }
 
-// AsksFirst are the calls that a person is asked for before: tools, of an agent by the names that its model knows.
+// AsksFirst are the calls that a user is asked for before: tools, of an agent by the names that its model knows.
 func (s *Step) AsksFirst() []string {
 	var out []string
 	switch {
@@ -107,7 +107,7 @@ func (s *Step) AsksFirst() []string {
 	return out
 }
 
-// Approves reports whether a person is asked before a call that the node makes itself.
+// Approves reports whether a user is asked before a call that the node makes itself.
 func (s *Step) Approves() bool {
 	return s.Tool != nil && s.Tool.Approve || s.Pick != nil && slices.ContainsFunc(s.Tools(), func(t *ir.Tool) bool { return t.Approve })
 }

@@ -34,7 +34,7 @@ func (b *Body) joinIn(plan *Plan, placed map[*SetState]bool) {
 	}
 }
 
-// meet lists the writes in a plan, not placed yet, beside which another kid of it writes the same field.
+// meet lists the writes in a plan, not placed yet, next to which another kid of it writes the same field.
 func (b *Body) meet(plan *Plan, placed map[*SetState]bool) []*SetState {
 	type write struct {
 		kid  int
@@ -85,7 +85,7 @@ func (plan *Plan) steps() []*Step {
 }
 
 // lateReads reports steps that would use a field before the writes of the branches they come after are applied: they
-// stand in the same parallel part.
+// are in the same parallel part.
 func (c *checker) lateReads(b *Body) {
 	var walk func(plan *Plan)
 	walk = func(plan *Plan) {

@@ -106,7 +106,7 @@ func (c *checker) nests(l, m *backEdge, shared int) bool {
 	return false
 }
 
-// exclusiveExits warns about a back edge beside which another edge of the same node may be active too: the back edge
+// exclusiveExits warns about a back edge next to which another edge of the same node may be active too: the back edge
 // wins, and the exit is taken only by the last iteration.
 func (c *checker) exclusiveExits(b *Body) {
 	for _, l := range b.loops {

@@ -10,7 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// made checks the expression that makes a tool. It stands at package level: it names nothing, changes nothing and cannot
+// made checks the expression that makes a tool. It is at package level: it names nothing, changes nothing and cannot
 // fail.
 func (c *checker) made(t *ir.Tool, b *ir.Made) {
 	s := &blockScope{c: c}

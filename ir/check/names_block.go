@@ -11,7 +11,7 @@ import (
 // blockLocals names the locals of a Block. What the translator declares has the name that it says; results of nodes, whose
 // names are those of the file, give way.
 func (n *Names) blockLocals(b *Body) {
-	own := map[string]string{} // by name, what it stands for: blocks beside each other may have locals of one name
+	own := map[string]string{} // by name, what it stands for: blocks next to each other may have locals of one name
 	for _, l := range b.Locals {
 		if l.Step == nil {
 			name := goname.Local(l.Name)

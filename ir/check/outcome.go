@@ -11,7 +11,7 @@ import (
 // errorType is the type of `error` in an output that is made also of a run that fails.
 var errorType = &schema.Type{Kind: schema.Opaque, Go: &schema.Go{Name: "error"}}
 
-// returns holds what the workflow gives to what can be named wherever its body ends.
+// returns holds what the workflow returns to what can be named wherever its body ends.
 func (c *checker) returns(p *Program) {
 	s := p.Body.scope
 	if c.sink.HasErrors() {

@@ -111,7 +111,7 @@ type planner struct {
 	depth int
 }
 
-// makePlan plans a whole body.
+// makePlan plans an entire body.
 func (b *Body) makePlan() *Plan {
 	if len(b.order) == 0 {
 		return &Plan{Kind: Seq}

@@ -84,7 +84,7 @@ func merges(s *ir.State) bool {
 }
 
 // stateRaces reports fields written in one branch and touched in another, one race for a field, and marks the writes
-// that are applied at the join. Every item of a map is a branch beside the others.
+// that are applied at the join. Every item of a map is a branch next to the others.
 func (c *checker) stateRaces(b *Body) {
 	for _, f := range c.wf.State {
 		name := f.Name.Name

@@ -12,7 +12,7 @@ import (
 )
 
 // unknownFields reports named values that nothing asks for, and returns the missing ones that none of them explains: a
-// misspelt name, or one that was renamed elsewhere, is one mistake.
+// misspelled name, or one that was renamed elsewhere, is one mistake.
 func (c *checker) unknownFields(unknown []ir.Ident, missing []string, to *schema.Type, owner, kind string) []string {
 	renamed := len(unknown) == 1 && len(missing) == 1
 	for _, key := range unknown {

@@ -11,7 +11,7 @@ import (
 )
 
 // maxFields is how many fields a type has at most, those of the types of its fields included. A type that names another one
-// several times doubles with every step: a few lines come to more than any program can hold. So do fields of a large enum:
+// several times doubles with every step: a few lines add up to more than any program can hold. So do fields of a large enum:
 // each has its values in its tag.
 const (
 	maxFields    = 10_000
@@ -53,7 +53,7 @@ func (s sizes) of(t *schema.Type) int {
 	return n
 }
 
-// A written type is one that stands in a file, or that a tool brings.
+// A written type is one that is in a file, or that a tool brings.
 type writtenType struct {
 	typ  *schema.Type
 	at   source.Span

@@ -32,7 +32,7 @@ func (p *Program) Slots() []*ir.Tool {
 }
 
 // slots names the methods of the interface Slots, which are called as what they stand for: FetchPage for
-// acme.nodes:FetchPage. Where two of them meet, the later one has the whole name.
+// acme.nodes:FetchPage. Where two of them meet, the later one has the entire name.
 func (n *Names) slots(programs []*Program) {
 	methods, taken := map[string]string{}, map[string]bool{}
 	for _, p := range programs {

@@ -61,7 +61,7 @@ func (c *checker) reportCycle(b *Body, missing []int) {
 	start := b.onCycle(missing)
 	path := b.shortest(start, start)
 	first := path[0].from
-	for _, a := range path { // it is told from the node that stands first in the file
+	for _, a := range path { // it receives from the node that is first in the file
 		if a.to.index < first.index {
 			first = a.to
 		}
@@ -135,7 +135,7 @@ func (b *Body) shortest(from, to *Step) []*arc {
 	return nil
 }
 
-// stepHeap hands out the step that stands first in the file.
+// stepHeap hands out the step that is first in the file.
 type stepHeap []int
 
 func (h stepHeap) Len() int           { return len(h) }

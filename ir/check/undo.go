@@ -19,7 +19,7 @@ func (c *checker) undoStep(s *Step) {
 // undo types what undoes s. Its arguments are made when s has succeeded, and can read what `set` can.
 func (c *checker) undo(s *Step) {
 	u := s.Undo
-	if u == nil || s.Node.Inline && s.Tool == nil { // the id of the single node of a `do:` is that of its tool, which is misspelt
+	if u == nil || s.Node.Inline && s.Tool == nil { // the id of the single node of a `do:` is that of its tool, which is misspelled
 		return
 	}
 	c.toolCall(u, u.Node.Verb.(*ir.ToolCall), &env{c: c, body: s.body, step: s, at: s.ok, self: true, done: true})

@@ -52,7 +52,7 @@ func ruledOut(n *expr.Node, values []string) func(string) bool {
 	if !ok || s.holdsAfter() == nil {
 		return func(string) bool { return false }
 	}
-	wrong := false // what a misspelt condition leaves is not known, and it is reported already
+	wrong := false // what a misspelled condition leaves is not known, and it is reported already
 	s.holdsAfter().Walk(func(n *expr.Node) bool {
 		wrong = wrong || n.Type != nil && n.Type.Kind == schema.Invalid
 		return !wrong

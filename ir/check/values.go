@@ -47,7 +47,7 @@ func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
 // path is what looks like an expression that reads a value.
 var path = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,100}(?:\.[A-Za-z_][A-Za-z0-9_]{0,100}){0,10}$`)
 
-// noDollar looks for text without quotes that reads a value if a `$` stands before it. Where text cannot be, that is the mistake, and
+// noDollar looks for text without quotes that reads a value if a `$` is before it. Where text cannot be, that is the mistake, and
 // it reports so; else a value of text is what is certainly not meant.
 func (c *checker) noDollar(v *ir.Scalar, want *schema.Type, e *env) bool {
 	at, text := v.Text.Span, v.Text.Value

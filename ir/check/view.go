@@ -22,7 +22,7 @@ func (s *Step) Retry() *ir.Retry {
 	return nil
 }
 
-// calls reports whether defaults of calls are about the step. A person takes the time it takes.
+// calls reports whether defaults of calls are about the step. a user takes the time it takes.
 func (s *Step) calls() bool { return len(s.Tools()) > 0 || s.Ask != nil || s.Agent != nil }
 
 // AttemptTimeout bounds one attempt of the step, of an agent each question to its model; 0 means that nothing does but Timeout.
@@ -38,7 +38,7 @@ func (s *Step) AttemptTimeout() time.Duration {
 
 // Timeout bounds the step with all its attempts and the waits between them; 0 means that nothing does.
 func (s *Step) Timeout() time.Duration {
-	if v, asks := s.Node.Verb.(*ir.Human); asks { // a person takes the time it takes, whatever the default for calls is
+	if v, asks := s.Node.Verb.(*ir.Human); asks { // a user takes the time it takes, whatever the default for calls is
 		if v.Timeout == nil {
 			return 0
 		}
@@ -54,7 +54,7 @@ func (s *Step) Timeout() time.Duration {
 	return 0
 }
 
-// CallTimeout bounds one attempt of a call of t in the step, alone or by an agent; 0 means that nothing does. A person takes the
+// CallTimeout bounds one attempt of a call of t in the step, alone or by an agent; 0 means that nothing does. a user takes the
 // time it takes.
 func (s *Step) CallTimeout(t *ir.Tool) time.Duration {
 	bound := s.AttemptTimeout()

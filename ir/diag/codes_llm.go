@@ -1,6 +1,6 @@
 package diag
 
-// Models and what they are told.
+// Models and what they receive.
 const (
 	BadModel  Code = "FG0690"
 	ModelKey  Code = "FG0691"

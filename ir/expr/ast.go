@@ -17,7 +17,7 @@ import (
 // Op is what a node of the tree is.
 type Op uint8
 
-// The operations. Bad stands where text could not be parsed: it is never reported again and its type is the poison type.
+// The operations. Bad is where text could not be parsed: it is never reported again and its type is the poison type.
 const (
 	Bad      Op = iota
 	Lit         // Value

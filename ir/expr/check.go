@@ -71,7 +71,7 @@ func CheckTemplate(t *Template, env Env, facts Facts) []Problem {
 	return c.causes()
 }
 
-// causes are the problems without those that an unknown name may be the cause of: a test of a misspelt field narrows
+// causes are the problems without those that an unknown name may be the cause of: a test of a misspelled field narrows
 // nothing.
 func (c *checker) causes() []Problem {
 	unknown := func(p Problem) bool {
@@ -342,7 +342,7 @@ func Advice(n, whole *Node) string {
 	return fmt.Sprintf("test it first: `%s != null && ...`, or %s", text, help)
 }
 
-// fits reports a value that cannot stand where want is asked for.
+// fits reports a value that cannot be used where want is asked for.
 func (c *checker) fits(n *Node, want *schema.Type) {
 	if want == nil || schema.Assignable(n.Type, want) {
 		return

@@ -140,7 +140,7 @@ func (c *checker) mapping(n *Node, facts Facts, want *schema.Type) *schema.Type 
 
 // structLit types the fields of a struct of type t.
 func (c *checker) structLit(n *Node, facts Facts, t *schema.Type) *schema.Type {
-	meant := map[string]bool{} // fields that a misspelt key stands for
+	meant := map[string]bool{} // fields that a misspelled key stands for
 	for i, k := range n.Kids {
 		f := t.Field(n.Keys[i])
 		if f == nil {
@@ -167,7 +167,7 @@ func (c *checker) structLit(n *Node, facts Facts, t *schema.Type) *schema.Type {
 	return t
 }
 
-// repeated reports a key that stands in a literal twice.
+// repeated reports a key that is in a literal twice.
 func (c *checker) repeated(n *Node, i int) {
 	if slices.Contains(n.Keys[:i], n.Keys[i]) {
 		c.report(diag.YAMLDuplicate, n.KeyAt[i][0], n.KeyAt[i][1], "remove one of them", "the key %q appears here twice", n.Keys[i])

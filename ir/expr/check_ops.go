@@ -204,7 +204,7 @@ func compareHelp(a *Node, ta *schema.Type, b *Node, tb *schema.Type) string {
 }
 
 // alike reports whether two values can be equal at all, as far as their types go. Literals take the type of the other
-// side: an int beside a float, a string beside an enum, whose values it must be one of.
+// side: An int with a float, a string next to an enum, whose values it must be one of.
 func (c *checker) alike(a *Node, ta *schema.Type, b *Node, tb *schema.Type) bool {
 	switch {
 	case ta.Kind == schema.Invalid || tb.Kind == schema.Invalid:
@@ -380,7 +380,7 @@ func (c *checker) cond(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	return schema.InvalidType
 }
 
-// join is the type of a place that holds values of a or of b. Where they are spelt differently in Go, it has the default
+// join is the type of a place that holds values of a or of b. Where they are written differently in Go, it has the default
 // spelling of its kind, which holds both.
 func join(a, b *schema.Type) *schema.Type {
 	t := schema.Join(a, b)
@@ -453,7 +453,7 @@ func pliable(n *Node) int {
 	return 0
 }
 
-// wish is a type to ask a literal for. An enum is not asked for: beside it stands any string, and the pair is a string.
+// wish is a type to ask a literal for. An enum is not asked for: next to it stands any string, and the pair is a string.
 func wish(t *schema.Type) *schema.Type {
 	if t.Present().Kind == schema.Enum {
 		return nil

@@ -15,8 +15,8 @@ type Func struct {
 	TypeArgs   []*schema.Type // those that Go cannot infer
 	Result     *schema.Type   // nil: none
 	Fails      bool           // the last result is an error
-	Pure       bool           // changes nothing: may stand in conditions, and be left out where nothing reads it
-	Env        bool           // reads the variable of the environment that its first argument, a constant, names
+	Pure       bool           // changes nothing: may be in conditions, and be left out where nothing reads it
+	Env        bool           // reads the environment variable that its first argument, a constant, names
 	Bounds     bool           // returns an error when it was called too often: a loop that calls it is bounded
 }
 
@@ -34,7 +34,7 @@ func (f *Func) Param(i int) *schema.Type {
 	return nil
 }
 
-// A Function is what a Lambda does when the function that is handed it calls it: what stands in it is evaluated then, and
+// A Function is what a Lambda does when the function that is handed it calls it: what is in it is evaluated then, and
 // not before.
 type Function struct {
 	Params []*Param

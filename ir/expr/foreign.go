@@ -49,7 +49,7 @@ func (p *parser) binaryOp(left *Node, t token) (string, bool) {
 	return t.text, true // what is no operator binds less than all of them
 }
 
-// foreignOp reports the operator at the parser's place; what stands there consists of two words for `is not`, `not in`.
+// foreignOp reports the operator at the parser's place; what is there consists of two words for `is not`, `not in`.
 func (p *parser) foreignOp(t token, op string) {
 	switch {
 	case t.text == "not":

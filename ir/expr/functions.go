@@ -50,7 +50,7 @@ func init() { // a variable would depend on itself
 	}
 }
 
-// Roundings are the functions that make whole numbers of floats, which stay floats.
+// Roundings are the functions that make integers of floats, which stay floats.
 var Roundings = []string{"math.round", "math.ceil", "math.floor", "math.trunc"}
 
 // functionNames in the order help lists them.
@@ -61,7 +61,7 @@ var functionNames = []string{
 	"getHours", "getMinutes", "getSeconds", "getMilliseconds",
 }
 
-// A Usage is a function of the language as a person writes it.
+// A Usage is a function of the language as a user writes it.
 type Usage struct {
 	Name   string
 	Text   string // an example of its use; empty: its name says it

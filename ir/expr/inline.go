@@ -122,7 +122,7 @@ func (n *Node) binaryInline() bool {
 			return false
 		}
 	}
-	// An int beside a float is converted, with a check; so is an unsigned one beside a signed one.
+	// An int with a float is converted, with a check; so is an unsigned one next to a signed one.
 	if a.Type.Kind == schema.Int || b.Type.Kind == schema.Int {
 		return a.Type.Kind == b.Type.Kind && signed(a.Type) && signed(b.Type)
 	}

@@ -318,7 +318,7 @@ func (p *parser) macro(n *Node) *Node {
 	}
 }
 
-// unclosed reports a missing closing bracket at the bracket that opened, unless something else stands in its place.
+// unclosed reports a missing closing bracket at the bracket that opened, unless something else is in its place.
 func (p *parser) unclosed(open token) *Node {
 	if t := p.peek(); t.kind == tokEOF {
 		return p.fail(open.lo, open.hi, "this `"+open.text+"` is not closed", "")

@@ -16,7 +16,7 @@ type Segment struct {
 
 	Expr               *Node
 	Filter             string // json, lines, join, PyText or ""
-	FilterArg          string // join: what stands between the items
+	FilterArg          string // join: what is between the items
 	FilterLo, FilterHi int
 
 	Lo, Hi int // bytes of the whole in the template, braces included
@@ -68,7 +68,7 @@ func (t *Template) Literal() (text string, ok bool) {
 	return text, true
 }
 
-// parseSegment parses the tokens of one pair of braces, the first of which stands at lo.
+// parseSegment parses the tokens of one pair of braces, the first of which is at lo.
 func parseSegment(l *lexer, lo int) (Segment, []Problem) {
 	last := l.toks[len(l.toks)-1]
 	seg := Segment{Lo: lo, Hi: last.hi}
@@ -105,7 +105,7 @@ func parseSegment(l *lexer, lo int) (Segment, []Problem) {
 	return seg, p.probs
 }
 
-// nextBraces reports whether another `{{` stands before the `}}` that ends tokens. No expression has two braces in a row.
+// nextBraces reports whether another `{{` is before the `}}` that ends tokens. No expression has two braces in a row.
 func nextBraces(toks []token) bool {
 	for i := 1; i < len(toks); i++ {
 		if toks[i].kind != tokString && toks[i].text == "{{" || toks[i-1].op("{") && toks[i].op("{") && toks[i-1].hi == toks[i].lo {

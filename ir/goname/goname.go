@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// initialisms are spelt in capitals, as Go style has it.
+// initialisms are written in capitals, as Go style has it.
 var initialisms = map[string]bool{
 	"acl": true, "api": true, "ascii": true, "cpu": true, "css": true, "csv": true, "dns": true, "eof": true, "guid": true,
 	"html": true, "http": true, "https": true, "id": true, "ip": true, "json": true, "llm": true, "mcp": true, "pdf": true,

@@ -22,10 +22,10 @@ import (
 // Set is the hashes of a workflow: 16 hexadecimal digits each.
 //
 // Paths are the ids of nodes joined by "/" through maps, loops and sub-workflows, as in the keys of a journal: a loop that
-// an edge closes has the id of its first node. What stands at "probe" covers the body of probe; what stands at "probe/"
+// an edge closes has the id of its first node. What is at "probe" covers the body of probe; what is at "probe/"
 // does not, only what probe itself says: what it maps over, or what it gives to a workflow.
 type Set struct {
-	Graph string              `json:"graph"`          // of the whole workflow
+	Graph string              `json:"graph"`          // of the entire workflow
 	Lock  string              `json:"lock,omitempty"` // of flowgen.lock; "" when nothing asks for it
 	Nodes map[string]string   `json:"nodes"`
 	From  map[string][]string `json:"from"` // by path, what a node directly depends on: by edges, and by what it reads
@@ -127,7 +127,7 @@ func (w *walk) body(b *check.Body, of *check.Step, prefix string, in scope, up *
 	}
 }
 
-// prefixes are the paths that the nodes of a body stand below: those inside of a loop of edges below its first node.
+// prefixes are the paths that the nodes of a body are below: those inside of a loop of edges below its first node.
 func prefixes(b *check.Body, prefix string) map[*check.Step]string {
 	out := map[*check.Step]string{}
 	var visit func(p *check.Plan, prefix string)

@@ -41,7 +41,7 @@ func (m *maker) own(p *check.Program, b *check.Body) {
 	}
 }
 
-// program is the hash of a whole workflow.
+// program is the hash of an entire workflow.
 func (m *maker) program(p *check.Program) string {
 	if have, ok := m.programs[p]; ok {
 		return have

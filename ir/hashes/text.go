@@ -161,7 +161,7 @@ func (t *text) duration(word string, d *ir.Duration) {
 	}
 }
 
-// typeKey is a type, and whether its descriptions count because a model is told them.
+// typeKey is a type, and whether its descriptions count because a model receives them.
 type typeKey struct {
 	t    *schema.Type
 	told bool

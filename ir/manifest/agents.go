@@ -48,7 +48,7 @@ func (b Bound) pointer() *int64 {
 // Worst is what a workflow that asks models does at most.
 type Worst struct {
 	ModelCalls Bound   `json:"model_calls"`
-	ToolCalls  Bound   `json:"tool_calls"` // questions to people included
+	ToolCalls  Bound   `json:"tool_calls"` // questions to users included
 	CostUSD    *string `json:"cost_usd"`   // a decimal; null: nothing bounds it, or it is not known
 }
 

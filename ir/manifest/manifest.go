@@ -42,7 +42,7 @@ type Manifest struct {
 	Timeouts []string `json:"timeouts,omitempty"`
 	// Unisolated are the tools that run as processes without a sandbox, with all rights of the user. Written likewise.
 	Unisolated []string `json:"unisolated,omitempty"`
-	// People are the nodes that ask a person. Written likewise.
+	// People are the nodes that ask a user. Written likewise.
 	People  []string `json:"people,omitempty"`
 	Servers []string `json:"servers,omitempty"` // MCP servers: "slack: slack-mcp --stdio", "docs: https://mcp.example.com"
 	// Slots are what the program that embeds the workflow has to bring: classes and tools without code. Written likewise.

@@ -110,7 +110,7 @@ func (c *collector) timeout(t *ir.Tool) {
 	}
 }
 
-// told takes the variables of the environment that expressions read, such as those of prompts.
+// told takes the environment variables that expressions read, such as those of prompts.
 func (c *collector) told(n *expr.Node) bool {
 	switch {
 	case n.Op == expr.Intrinsic && n.Func.Env:

@@ -70,7 +70,7 @@ type Part struct {
 	Parallel      int      `json:"parallel,omitempty"`
 	MaxItems      *Bound   `json:"max_items,omitempty"`
 	MaxIterations *Bound   `json:"max_iterations,omitempty"` // of an agent: the most answers of its model
-	Approve       []string `json:"approve,omitempty"`        // the calls that a person is asked for before
+	Approve       []string `json:"approve,omitempty"`        // the calls that a user is asked for before
 	Fixed         []string `json:"fixed,omitempty"`          // of an agent: its tools under names of their own or with fixed arguments
 	MaxToolCalls  *Bound   `json:"max_tool_calls,omitempty"` // of an agent with tools, as the rest
 	MaxCostUSD    string   `json:"max_cost_usd,omitempty"`   // a decimal
@@ -105,7 +105,7 @@ type AtMost struct {
 	Calls     []Calls  `json:"calls"`              // by tool, in order of first use; repeated attempts count
 	Total     Bound    `json:"total"`              // of all tools
 	Time      *string  `json:"time"`               // all calls and waits, as a Go duration; null when nothing bounds it
-	MaxTime   string   `json:"max_time,omitempty"` // of the work of a run, as its policy says: waiting for people does not count
+	MaxTime   string   `json:"max_time,omitempty"` // of the work of a run, as its policy says: waiting for answers does not count
 	Unbounded []string `json:"unbounded"`          // why calls or time have no bound
 	Cost      *Cost    `json:"cost,omitempty"`     // nil: nothing costs
 

@@ -285,7 +285,7 @@ func (m *meter) tool(t *ir.Tool) cost {
 	return c
 }
 
-// asked is the question of a node to a person.
+// asked is the question of a node to a user.
 func (m *meter) asked(s *check.Step) cost {
 	c := cost{calls: map[string]Bound{check.HumanTool: {N: 1}}, total: Bound{N: 1}, uses: Bound{N: 1}, time: span{d: s.Timeout(), open: s.Timeout() == 0}}
 	if c.time.open {
@@ -318,7 +318,7 @@ func (m *meter) inside(s *check.Step, v *ir.Perform) cost {
 	return c.times(items, rounds, m.where+why)
 }
 
-// longest is the time of a schedule: the longest way through it. A part comes after parts that stand before it.
+// longest is the time of a schedule: the longest way through it. A part comes after parts that are before it.
 func longest(kids []cost, after [][]int) span {
 	var all span
 	ends := make([]span, len(kids))
@@ -356,7 +356,7 @@ func (m *meter) once(s *check.Step) (c cost) {
 		func(v *ir.LLM) { c = m.call(s, 1+int64(v.Reask)) },
 		func(*ir.Agent) { c = m.agent(s, int64(max(1, attempts(s)))) },
 		func(*ir.Human) { c = m.call(s, 1) },
-		func(*ir.Let) {}, // computation: no call, and no time worth counting beside calls
+		func(*ir.Let) {}, // computation: no call, and no time worth counting next to calls
 		func(*ir.GoCall) {},
 		func(v *ir.Map) { c = m.mapNode(s, v) },
 		func(v *ir.Loop) { c = m.loop(s, v) },
@@ -430,7 +430,7 @@ func waitText(v *ir.Wait) string {
 	return v.Value.Source().Text()
 }
 
-// call is a call of a tool, a model or a person; a model is asked up to so many questions, each of which has its attempts.
+// call is a call of a tool, a model or a user; a model is asked up to so many questions, each of which has its attempts.
 func (m *meter) call(s *check.Step, questions int64) cost {
 	tries := int64(max(1, attempts(s)))
 	c := cost{total: Bound{N: tries}, time: span{open: true}}

@@ -2,7 +2,7 @@ package schema
 
 import "slices"
 
-// Equal reports whether a and b are the same type to a workflow; how they are spelt in Go does not matter.
+// Equal reports whether a and b are the same type to a workflow; how they are written in Go does not matter.
 func Equal(a, b *Type) bool {
 	if a == b {
 		return true
@@ -47,7 +47,7 @@ func Poisoned(t *Type) bool {
 		slices.ContainsFunc(t.Variants, func(v *Variant) bool { return Poisoned(v.Type) })
 }
 
-// Assignable reports whether every value of type from may stand where to is asked for, without conversion: nothing is
+// Assignable reports whether every value of type from may be where to is asked for, without conversion: nothing is
 // coerced, dropped or defaulted. Any fits only Any; an int is not a float; a list of enums is a list of strings.
 func Assignable(from, to *Type) bool {
 	switch {

@@ -224,7 +224,7 @@ func (w *schemaWriter) fields(t *Type) {
 }
 
 // field writes the type of a field, then what the field adds. A bound that the type has no keyword for is left to the
-// tool; of an optional field they stand beside the alternatives and say nothing about null. Providers take nothing beside
+// tool; of an optional field they are next to the alternatives and say nothing about null. Providers take nothing next to
 // $ref, so that it is the one alternative then.
 func (w *schemaWriter) field(f *Field) {
 	t := f.Type

@@ -1,4 +1,4 @@
-// Package schema is flowgen's type lattice: what values a workflow can hold, when one may stand where another is asked
+// Package schema is flowgen's type lattice: what values a workflow can hold, when one may be where another is asked
 // for, and how each is written in the native language.
 package schema
 
@@ -11,7 +11,7 @@ import (
 // Kind is the shape of a type.
 type Kind uint8
 
-// The kinds. Invalid is the poison type: it stands where an earlier mistake was reported, fits everywhere, and is never
+// The kinds. Invalid is the poison type: it is where an earlier mistake was reported, fits everywhere, and is never
 // reported again.
 const (
 	Invalid Kind = iota
@@ -48,7 +48,7 @@ type Type struct {
 	// Decl is the declaration under `types:` that gave the type its name; nil for anonymous types and Go types.
 	Decl *Decl
 
-	// Go is how the type is spelt in Go when it is not the default for its kind: a type of the user's packages or of
+	// Go is how the type is written in Go when it is not the default for its kind: a type of the user's packages or of
 	// the runtime, or a basic type such as int or float32.
 	Go *Go
 
@@ -56,7 +56,7 @@ type Type struct {
 	Open bool       // of a Struct: a field that it does not declare is absent, and no mistake; of Dynamic: Elem only describes what is written
 
 	// Known says, for List, which optional fields of each item have a value, as a filter has proved: "url", "task.note". A
-	// value with it stands where one without is asked for, and not the other way round.
+	// value with it is where one without is asked for, and not the other way round.
 	Known []string
 
 	// Why says, for Opt, why the value may be absent: "post may not have run here: only when plan.route is fix (12:5)".
@@ -259,7 +259,7 @@ var EnvelopeType = &Type{
 	},
 }
 
-// AgentType is what an agent node gives: Agent Tools 3.1.
+// AgentType is what an agent node returns: Agent Tools 3.1.
 var AgentType = &Type{
 	Kind: Struct,
 	Go:   &Go{Path: AgentPath, Name: "Outputs"},

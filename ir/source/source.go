@@ -1,6 +1,6 @@
 // Package source holds the text of workflow files and positions in it.
 //
-// Everything in the compiler speaks in byte offsets. Lines and columns are computed once, when a person or an
+// Everything in the compiler speaks in byte offsets. Lines and columns are computed once, when a user or an
 // editor has to be told.
 package source
 

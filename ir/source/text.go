@@ -4,7 +4,7 @@ package source
 // value of a YAML scalar, or a prompt file. Map is computed only when a diagnostic needs it.
 type Text struct {
 	Value string
-	Span  Span // the whole scalar, quotes and block header included
+	Span  Span // the entire scalar, quotes and block header included
 
 	// Offsets gives, for each byte of Value and one past its end, the file offset it came from. Nil means that Value
 	// stands verbatim at Span.Lo, or, when Opaque is set, that no byte-exact map exists.
@@ -14,7 +14,7 @@ type Text struct {
 	Quote byte // what the scalar is quoted by, " or '; 0: nothing
 }
 
-// At maps the bytes [lo, hi) of the value to the file. Where no exact map exists it is the whole scalar.
+// At maps the bytes [lo, hi) of the value to the file. Where no exact map exists it is the entire scalar.
 func (t Text) At(lo, hi int) Span {
 	if t.Opaque || t.Span.File == nil {
 		return t.Span

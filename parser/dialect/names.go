@@ -9,7 +9,7 @@ import (
 
 // What is wrong with names reads as in the native language.
 
-// Broken remembers a node that stands in the file and was refused: nothing else is said of it.
+// Broken remembers a node that is in the file and was refused: nothing else is said of it.
 func (r *Reader) Broken(name string) {
 	if r.broken == nil {
 		r.broken = map[string]bool{}

@@ -84,7 +84,7 @@ func (r *Reader) Cyclic(o *Order) bool {
 		delete(all, i)
 	}
 	path := o.cycle(all)
-	first := slices.MinFunc(path, func(a, b orderArc) int { return a.to - b.to }).to // it is told from the node that stands first in the file
+	first := slices.MinFunc(path, func(a, b orderArc) int { return a.to - b.to }).to // it receives from the node that is first in the file
 	for path[0].from != first {
 		path = append(path[1:], path[0])
 	}

@@ -35,9 +35,9 @@ type Loader interface {
 	// FlowNear is Flow for a name that is relative to the folder of from or, when there is no such file, to the one that the
 	// command runs in; with here the other way around. beside says that it was the folder of from.
 	FlowNear(from *source.File, ref ir.Ident, here bool) (wf *ir.Workflow, beside bool)
-	// Bindings adds the tools of flowgen.bindings.yaml beside the workflow to it, if there is such a file.
+	// Bindings adds the tools of flowgen.bindings.yaml next to the workflow to it, if there is such a file.
 	Bindings(wf *ir.Workflow)
-	// Folder lists the files and the folders of a folder beside from, in the order of their names; none where folders cannot be
+	// Folder lists the files and the folders of a folder next to from, in the order of their names; none where folders cannot be
 	// looked through.
 	Folder(from *source.File, dir string) (files, folders []string)
 }
@@ -195,7 +195,7 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	return near
 }
 
-// lacks reports whether a key stands in place of one that the mapping must have: then it is no key that is merely ignored.
+// lacks reports whether a key is in place of one that the mapping must have: then it is no key that is merely ignored.
 func (m Mapping) lacks(name, near string) bool {
 	return diag.Close(name, near) && m.Get(near) == nil && slices.ContainsFunc(m.Shape.Keys, func(k Key) bool { return k.Required && k.Name == near })
 }
@@ -305,7 +305,7 @@ func clip(s string) string {
 	return s
 }
 
-// Count reads a whole number from least to most.
+// Count reads an integer from least to most.
 func (r *Reader) Count(n *yamlnode.Node, what string, least, most int64, absent int64) int64 {
 	if n == nil {
 		return absent

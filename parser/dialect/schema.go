@@ -23,7 +23,7 @@ type FormKind uint8
 const (
 	FormAny     FormKind = iota
 	FormText             // a scalar, taken as text
-	FormCount            // a whole number
+	FormCount            // an integer
 	FormBool             // true or false
 	FormWord             // one of Words
 	FormShape            // a mapping of Shape

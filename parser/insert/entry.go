@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// Path is where a node stands in a file, from the top: that of the node id in the innermost of containers.
+// Path is where a node is in a file, from the top: that of the node id in the innermost of containers.
 func Path(containers []string, id string) []string {
 	var path []string
 	for _, c := range containers {

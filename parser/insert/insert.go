@@ -1,5 +1,5 @@
 // Package insert adds a node or an edge to the text of a workflow. It is the smallest edit: every other byte stays as it
-// is, and what is added is written as what stands beside it, in a block or in brackets.
+// is, and what is added is written as what is next to it, in a block or in brackets.
 package insert
 
 import (
@@ -61,7 +61,7 @@ func Edge(text string, containers []string, from, to string) (string, error) {
 	return behindLine(text, last.Hi, indent+edge), nil
 }
 
-// A Field is a key of a new node. Value is YAML that can stand in brackets; Fields, when there are some, are a mapping.
+// A Field is a key of a new node. Value is YAML that can be used in brackets; Fields, when there are some, are a mapping.
 type Field struct {
 	Name   string
 	Value  string

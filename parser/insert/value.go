@@ -43,7 +43,7 @@ func Key(s string) string {
 	return Quote(s)
 }
 
-// Same writes a node of a file once more, in brackets, so that it can stand elsewhere. Comments are left out.
+// Same writes a node of a file once more, in brackets, so that it can be elsewhere. Comments are left out.
 func Same(n *yamlnode.Node) string {
 	switch n.Kind {
 	case yamlnode.Mapping:
@@ -70,7 +70,7 @@ func Same(n *yamlnode.Node) string {
 	return Quote(n.Text.Value)
 }
 
-// NodeFields returns fields of a node as they stand in the file, those of the names that it has. An empty id means the
+// NodeFields returns fields of a node as they are in the file, those of the names that it has. An empty id means the
 // single node of the innermost container's body.
 func NodeFields(text string, containers []string, id string, names ...string) ([]Field, error) {
 	var node *yamlnode.Node

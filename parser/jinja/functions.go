@@ -28,7 +28,7 @@ var (
 	onInner = schema.FuncOf(&schema.Signature{Params: []*schema.Type{self}})
 )
 
-// Table has every function that is called. What only notes that the text has failed counts as pure: it may stand in conditions.
+// Table has every function that is called. What only notes that the text has failed counts as pure: it may be in conditions.
 var Table []*expr.Func
 
 func declare(path, name string, f expr.Func, params ...*schema.Type) *expr.Func {

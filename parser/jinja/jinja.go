@@ -128,7 +128,7 @@ func (r *reader) lex() {
 	r.p = r.sub(r.lift(all))
 }
 
-// operands are the tokens that `in` can stand behind.
+// operands are the tokens that `in` can be behind.
 var operands = []tokens.Type{tokens.Name, tokens.String, tokens.Integer, tokens.Float, tokens.RightParenthesis, tokens.RightBracket, tokens.RightBrace, tokens.Not, tokens.Is}
 
 func (r *reader) sub(all []*tokens.Token) *parser.Parser {
@@ -218,7 +218,7 @@ func (r *reader) astray(name *tokens.Token, until []string) *tokens.Token {
 	return name
 }
 
-// data is text without the white space that tags beside it take away.
+// data is text without the white space that tags next to it take away.
 func (r *reader) data(t *tokens.Token) string {
 	s := t.Val
 	if r.trim {

@@ -25,7 +25,7 @@ func (x *finder) joins() {
 			}
 			terms, ok := b.condition(id)
 			if !ok {
-				continue // left for a person: the compiler says what to write
+				continue // left for a user: the compiler says what to write
 			}
 			if len(terms) == 0 { // all are active when one is
 				x.remove(n, j)

@@ -57,7 +57,7 @@ func attempts(n *yamlnode.Node) int {
 	return count
 }
 
-// ofAttempt moves a timeout into the retry beside it.
+// ofAttempt moves a timeout into the retry next to it.
 func (x *finder) ofAttempt(n *yamlnode.Node) {
 	e, retry := n.Entry("timeout"), n.Get("retry")
 	at := e.Value.Place()

@@ -130,7 +130,7 @@ func textSpan(t source.Text) source.Span {
 }
 
 // goRef reads "import/path.Name"; prefix "go:" must have been cut. Whether it names a function or a type is for ir/bind to
-// say; a type must have the form, or nothing could stand in its place.
+// say; a type must have the form, or nothing could be in its place.
 func (p *parser) goRef(t source.Text, what string) ir.Ident {
 	id := ir.Ident{Name: t.Value, Span: textSpan(t)}
 	if what != "Type" {

@@ -271,7 +271,7 @@ func (p *parser) catch(n *yamlnode.Node) []*ir.Catch {
 	var out []*ir.Catch
 	p.each(n, "catch", naming{}, func(code ir.Ident, v *yamlnode.Node) {
 		target := p.ref(v, "the target of a catch")
-		p.oneOf(code, "an error code", catchWords) // a misspelt code is one all the same: its node is not an orphan too
+		p.oneOf(code, "an error code", catchWords) // a misspelled code is one all the same: its node is not an orphan too
 		if target.Name != "" {
 			out = append(out, &ir.Catch{Code: code, Target: target})
 		}

@@ -2,7 +2,7 @@ package native
 
 import "slices"
 
-// A Step leads from a mapping or a list into it: the key, and the keys written beside it, which say what kind of mapping it is.
+// A Step leads from a mapping or a list into it: the key, and the keys written next to it, which say what kind of mapping it is.
 // The key of a step into a list is "-".
 type Step struct {
 	Key    string

@@ -106,7 +106,7 @@ func (p *parser) oneOf(id ir.Ident, what string, words []string) string {
 // maxCount bounds counts so that they fit an int32 and their products an int64.
 const maxCount = math.MaxInt32
 
-// count reads a whole number of at least least. ok is false after a mistake.
+// count reads an integer of at least least. ok is false after a mistake.
 func (p *parser) count(n *yamlnode.Node, what string, least int64) (int64, bool) {
 	t, ok := p.text(n, what)
 	if !ok {

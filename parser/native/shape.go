@@ -61,7 +61,7 @@ const (
 	FormGo                       // import/path.Name
 	FormType                     // a type
 	FormField                    // a type, or {type, description, default, min, max, pattern}
-	FormCount                    // a whole number from 1
+	FormCount                    // an integer from 1
 	FormNumber                   // a number
 	FormDuration                 // 30s, 1h30m, 2d
 	FormSize                     // 2MiB

@@ -389,7 +389,7 @@ func (p *parser) argument(n *yamlnode.Node, script bool) *ir.Template {
 	return p.template(t) // a dollar is the shell's
 }
 
-// outWords stand where a command's type could.
+// outWords are where a command's type could.
 var outWords = []string{"lines", "none"}
 
 // commandOut says how the output is read: text unless a type or `lines` says otherwise.

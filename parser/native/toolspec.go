@@ -49,7 +49,7 @@ func (p *parser) examples(t *ir.Tool, n *yamlnode.Node) {
 		before := p.sink.Errors()
 		m, ok := p.mapping(it, shapeExample)
 		if !ok || p.sink.Errors() > before {
-			continue // what it lacks may be what was misspelt
+			continue // what it lacks may be what was misspelled
 		}
 		x := &ir.Example{Description: p.prose(m.get("description"), "the description"), Span: it.Span}
 		if in := m.get("in"); in != nil {

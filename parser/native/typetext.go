@@ -41,7 +41,7 @@ func (p *parser) typeText(t source.Text) *schema.Type {
 	return typ
 }
 
-// A typeReader stands at byte i of a type.
+// A typeReader is at byte i of a type.
 type typeReader struct {
 	p      *parser
 	t      source.Text
@@ -75,7 +75,7 @@ func (r *typeReader) fail(lo, hi int, help, message string) *schema.Type {
 	return schema.InvalidType
 }
 
-// trailing reports what stands after a complete type.
+// trailing reports what is after a complete type.
 func (r *typeReader) trailing(typ *schema.Type) {
 	rest := r.t.Value[r.i:]
 	if typ.Kind == schema.Invalid && typ.Go == nil {

@@ -155,7 +155,7 @@ func (p *parser) loop(m mapping, v *yamlnode.Node) ir.Verb {
 	x := &ir.Loop{Span: m.node.Span, Max: 1}
 	shape := shapeLoop
 	if m.node.Get("max") != nil {
-		shape = shapeLoopOpen // it stands beside the loop, and was reported there
+		shape = shapeLoopOpen // it is next to the loop, and was reported there
 	}
 	if isScalar(v) && v.Tag == "!!int" {
 		p.rewrite(diag.WrongShape, v.Span, "{max: "+v.Text.Value+"}", "`loop` is a mapping")
@@ -356,7 +356,7 @@ func (p *parser) toolChoice(m mapping, v *yamlnode.Node) ir.Verb {
 	return x
 }
 
-// identAt is the name that stands in [lo, hi) of a text.
+// identAt is the name that is in [lo, hi) of a text.
 func identAt(t source.Text, lo, hi int) ir.Ident {
 	return ir.Ident{Name: t.Value[lo:hi], Span: t.At(lo, hi)}
 }

@@ -43,7 +43,7 @@ func (p *parser) agent(m dialect.Mapping, out *Node) {
 	out.Verb = &ir.LLM{Model: model.Name, Span: out.Span}
 }
 
-// skill reads a skill node: its file without the front matter is what the model is told first.
+// skill reads a skill node: its file without the front matter is what the model receives first.
 func (p *parser) skill(m dialect.Mapping, out *Node) {
 	file, ok := p.Text(m.Get("impl"), "`impl`")
 	if !ok {
@@ -75,7 +75,7 @@ func (p *parser) skill(m dialect.Mapping, out *Node) {
 
 var frontMatter = lazyregexp.New(`^---\r?\n(?s:.*?)\r?\n---\r?\n(\r?\n)*`)
 
-// answerSchema is the JSON of a schema that stands in the file.
+// answerSchema is the JSON of a schema that is in the file.
 func (p *parser) answerSchema(n *yamlnode.Node) string {
 	if n.Kind == yamlnode.Scalar {
 		f, ok := p.load.Text(p.File, ir.Ident{Name: n.Text.Value, Span: n.Span})

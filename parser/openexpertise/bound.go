@@ -7,7 +7,7 @@ import (
 )
 
 // Tools of flowgen.bindings.yaml take the place of modules: a tool replaces the module whose file has its name, without the
-// end and whatever stands between its words, or else the module of the node with that id.
+// end and whatever is between its words, or else the module of the node with that id.
 
 // bindings reads them.
 func (p *parser) bindings() {
@@ -18,7 +18,7 @@ func (p *parser) bindings() {
 	}
 }
 
-// plain is a name without what stands between its words.
+// plain is a name without what is between its words.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
 }

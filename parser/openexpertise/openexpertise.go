@@ -188,7 +188,7 @@ func (p *parser) graph(m dialect.Mapping) {
 }
 
 // outside reports whether an edge touches a pipeline or a loop, whose nodes run after the graph and in an order of their
-// own: then it orders nothing. Where it says something else than happens anyway, it is told so.
+// own: then it orders nothing. Where it says something else than happens anyway, it receives so.
 func (p *parser) outside(n *Node, r *dialect.Route, inside map[*Node]source.Span) bool {
 	from := p.nodes[r.From.Name]
 	at, to := inside[n]

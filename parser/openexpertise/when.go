@@ -11,7 +11,7 @@ import (
 )
 
 // The language of `when` and `until`: comparisons of paths, numbers, strings, true, false and length(x), joined by && and
-// ||, where && binds tighter. A comparison does not go on: what stands after a whole expression is not read by the engine.
+// ||, where && binds tighter. A comparison does not go on: what is after a whole expression is not read by the engine.
 
 // maxCondition bounds the nesting of parentheses.
 const maxCondition = 100

@@ -10,7 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
-// bindings reads flowgen.bindings.yaml beside the workflow: tools of the native language that take the place of functions
+// bindings reads flowgen.bindings.yaml next to the workflow: tools of the native language that take the place of functions
 // of Python, by the names of their modules and their own, and those that a placeholder may stand for.
 func (p *parser) bindings() {
 	if p.load != nil {

@@ -62,7 +62,7 @@ func (p *parser) childNode(n *yamlnode.Node, out *Node) {
 	}
 }
 
-// passed tells the tools of a workflow which variables of the environment an input of it holds.
+// passed tells the tools of a workflow which environment variables an input of it holds.
 func passed(wf *ir.Workflow, input string, names []string) {
 	if len(names) == 0 {
 		return

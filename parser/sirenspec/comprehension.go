@@ -184,7 +184,7 @@ func (c *condition) targets() []string {
 	return names
 }
 
-// displayed is a list or a set of what stands in brackets; a comprehension is one already.
+// displayed is a list or a set of what is in brackets; a comprehension is one already.
 func displayed(op string, items []*dialect.Predicate, at source.Span) *dialect.Predicate {
 	if len(items) == 1 && items[0].Op == "each" {
 		return &dialect.Predicate{Op: op + " of", Kids: items, Span: at}

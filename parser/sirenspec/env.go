@@ -29,7 +29,7 @@ func (p *parser) envFile(n *yamlnode.Node) {
 	}
 }
 
-// missing reports whether a file beside the workflow is known not to be there: links, and folders that are too large to be
+// missing reports whether a file next to the workflow is known not to be there: links, and folders that are too large to be
 // listed, are not followed.
 func (p *parser) missing(name string) bool {
 	if p.load == nil {

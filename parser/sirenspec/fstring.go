@@ -93,7 +93,7 @@ func (f *fscan) pieces(at int, spec bool, depth int) ([]piece, int) {
 	return nil, at
 }
 
-// value reads what stands in brackets, behind the first.
+// value reads what is in brackets, behind the first.
 func (f *fscan) value(lo, depth int) ([]piece, int) {
 	if depth > 2 {
 		f.fail(lo, "the values of a text are nested too deep")

@@ -18,7 +18,7 @@ var humanNodeShape = &dialect.Shape{What: "a human node", Open: true, Keys: []di
 	{Name: "streaming", Doc: "whether its text comes in pieces", Form: dialect.Form{Kind: dialect.FormBool}},
 }}
 
-// humanNode reads a node that asks a person.
+// humanNode reads a node that asks a user.
 func (p *parser) humanNode(n *yamlnode.Node, out *Node) {
 	m, ok := p.Mapping(n, humanNodeShape)
 	if !ok {

@@ -132,7 +132,7 @@ func (l *lowering) begin(b *ir.Block) {
 	l.limits(b)
 }
 
-// outcome is what a run gives, also one that fails.
+// outcome is what a run returns, also one that fails.
 func (l *lowering) outcome() {
 	l.wf.Outcome.Always = true
 	add := func(name, description string, omit bool, v *expr.Node) {

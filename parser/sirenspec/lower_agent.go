@@ -69,7 +69,7 @@ func (l *lowering) failed(b *ir.Block, s *point, f *AgentFailure) {
 	}
 }
 
-// prompt is what an agent is told besides the message, and what becomes of its answer.
+// prompt is what an agent receives besides the message, and what becomes of its answer.
 func (l *lowering) prompt(d *Node) *expr.Node {
 	var fields []expr.Entry
 	if d.System != nil && len(d.System.Segments) > 0 {

@@ -207,7 +207,7 @@ func (l *lowering) remember(b *ir.Block, n *Node) {
 	*b = append(*b, &ir.RunStmt{Node: l.nodes[l.kept], Call: as(expr.Invoke(fnRemember, runHandle(), expr.Of(expr.UseNode, "", nil), l.tool(call.Name.Name), expr.Read("memory"), expr.Const(w[1])))})
 }
 
-// gave puts what a node gives where it writes to, which is what the next agent is told.
+// gave puts what a node returns where it writes to, which is what the next agent receives.
 func (l *lowering) gave(b *ir.Block, n *Node) {
 	w := n.Writes
 	to, path := l.place(w[0], w[1:])
@@ -365,7 +365,7 @@ func (l *lowering) child(b *ir.Block, n *Node, v *ir.Flow) {
 	l.gave(b, n)
 }
 
-// question writes a node that asks a person.
+// question writes a node that asks a user.
 func (l *lowering) question(b *ir.Block, n *Node, v *ir.Human) {
 	f, args := fnPerson, []*expr.Node{runHandle(), expr.Of(expr.UseNode, "", nil), l.template(n.Prompt)}
 	if v.OnTimeout != nil {

@@ -191,7 +191,7 @@ func (l *lowering) pythonConstant(s *ir.Scalar) *expr.Node {
 	return expr.Invoke(fnStr, expr.Const(text))
 }
 
-// number is a whole number as the reader wrote it.
+// number is an integer as the reader wrote it.
 func number(text string) *expr.Node {
 	n, _ := strconv.ParseInt(text, 0, 64)
 	return expr.Const(n)

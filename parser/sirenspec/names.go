@@ -39,7 +39,7 @@ func (p *parser) unwritten(r *dialect.Reference, bucket, name, message string) {
 	p.Report(d)
 }
 
-// placeholders checks what stands in the texts of the nodes, in the order in which they run.
+// placeholders checks what is in the texts of the nodes, in the order in which they run.
 func (p *parser) placeholders(g *graph, order []*point) {
 	place := map[string]int{}
 	for i, s := range order {

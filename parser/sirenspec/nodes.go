@@ -190,7 +190,7 @@ func values(list []Header) []*dialect.Mixed {
 	return out
 }
 
-// variables are the variables of the environment that values name.
+// variables are the environment variables that values name.
 func variables(args *ir.Object) []string {
 	var out []string
 	if args != nil {

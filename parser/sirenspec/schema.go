@@ -9,7 +9,7 @@ import (
 // Schema is a JSON Schema of workflows, for editors. Its keys are those that the reader knows.
 func Schema() []byte { return dialect.JSONSchema("SirenSpec workflow", formed(topShape, topForms())) }
 
-// formed is a shape whose keys say what may stand there.
+// formed is a shape whose keys say what may be there.
 func formed(s *dialect.Shape, forms map[string]dialect.Form) *dialect.Shape {
 	own := *s
 	own.Keys = slices.Clone(s.Keys)

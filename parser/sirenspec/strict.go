@@ -107,7 +107,7 @@ func (p *parser) numeral(n *yamlnode.Node) (text string, ok bool) {
 	return text, ok
 }
 
-// Count reads a whole number from least to most, which may be text or end in `.0`.
+// Count reads an integer from least to most, which may be text or end in `.0`.
 func (p *parser) Count(n *yamlnode.Node, what string, least, most, absent int64) int64 {
 	if n != nil {
 		if text, ok := p.numeral(n); ok {

@@ -43,7 +43,7 @@ func (p *parser) mixed(t source.Text) *dialect.Mixed {
 	return m
 }
 
-// reference reads what stands in a placeholder; nil after a mistake.
+// reference reads what is in a placeholder; nil after a mistake.
 func (p *parser) reference(t source.Text) *dialect.Reference {
 	r := &dialect.Reference{Text: t, Missing: dialect.MissingError}
 	expr := t.Value
@@ -90,7 +90,7 @@ func (p *parser) noName(r *dialect.Reference) *dialect.Reference {
 	return r
 }
 
-// variable is a variable of the environment.
+// variable is an environment variable.
 func (p *parser) variable(r *dialect.Reference) *dialect.Reference {
 	if len(r.Path) == 0 {
 		p.Error(diag.UnknownName, r.Text.Span, "write `env.NAME`", "`env` is no value")

@@ -14,7 +14,7 @@ type Tree struct {
 	Nodes    []*Node // in the order of the file
 	Order    []*Node // in which they run; nil after mistakes
 	Upstream bool    // --compat upstream: what the engine does wins over what the pages say
-	EnvFile  string  // a file with variables, beside the workflow; empty: none
+	EnvFile  string  // a file with variables, next to the workflow; empty: none
 	Memory   bool    // placeholders or writes name the memory
 	Seeds    *ir.Object
 	Budgets  []*Budget
@@ -97,7 +97,7 @@ type Factory struct {
 	Do       *Node
 	MaxItems int
 	Parallel int
-	Keep     bool // an instance that fails gives nothing; else the factory fails with it
+	Keep     bool // an instance that fails returns nothing; else the factory fails with it
 	Span     source.Span
 }
 
@@ -139,7 +139,7 @@ type Request struct {
 	Body    *dialect.Mixed // nil: none
 	Seconds int64          // timeout
 	Host    string         // that the URL names; empty when only a run knows it
-	Env     []string       // variables of the environment that it sends
+	Env     []string       // environment variables that it sends
 }
 
 // A Header is a name with text that has references in it.

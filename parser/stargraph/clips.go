@@ -88,7 +88,7 @@ func (r *clipsReader) next(c byte) bool {
 	return true
 }
 
-// formulas reads to the end of the text, or to the parenthesis that closes what they stand in.
+// formulas reads to the end of the text, or to the parenthesis that closes what they are in.
 func (r *clipsReader) formulas(depth int) (list []*formula, bad *badPattern) {
 	for {
 		r.space()
@@ -156,7 +156,7 @@ func (r *clipsReader) formula(depth int) (*formula, *badPattern) {
 	}
 }
 
-// pattern reads what stands behind the name of a template.
+// pattern reads what is behind the name of a template.
 func (r *clipsReader) pattern(lo int, name string) (*formula, *badPattern) {
 	p := pattern{name: name, lo: lo}
 	slot := r.at
@@ -272,7 +272,7 @@ func (r *clipsReader) test(depth int) (*formula, *badPattern) {
 	}
 }
 
-// compared reads what stands behind `eq` and `neq`: a variable and constants, all of which it has to be equal to, or none.
+// compared reads what is behind `eq` and `neq`: a variable and constants, all of which it has to be equal to, or none.
 func (r *clipsReader) compared(lo int, differs bool) (*formula, *badPattern) {
 	why := "`eq` and `neq` are compiled of a variable that a pattern before has, and of constants"
 	r.space()
@@ -321,7 +321,7 @@ func (r *clipsReader) declare(lo int) *badPattern {
 	return r.end(lo)
 }
 
-// quoted reads a text in quotes, in which a backslash stands before a character that is meant itself.
+// quoted reads a text in quotes, in which a backslash is before a character that is meant itself.
 func (r *clipsReader) quoted() (string, bool) {
 	var b strings.Builder
 	for r.at++; r.at < len(r.text); r.at++ {

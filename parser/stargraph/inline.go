@@ -67,7 +67,7 @@ func (p *parser) follows(root *yamlnode.Node) bool {
 	return n == nil || n.Kind == yamlnode.Sequence && !slices.ContainsFunc(n.Items, routes)
 }
 
-// asks reports whether a node asks a person.
+// asks reports whether a node asks a user.
 func asks(n *yamlnode.Node) bool {
 	kind := n.Get("kind")
 	return kind != nil && kind.Kind == yamlnode.Scalar && kind.Text.Value == "interrupt"

@@ -21,7 +21,7 @@ var interruptConfig = &dialect.Shape{What: "the config of an interrupt node", Ke
 	{Name: "on_timeout", Doc: "halt, or goto:NODE"},
 }}
 
-// interruptNode reads a question to a person. The engine hands the answer to nobody: the run goes on.
+// interruptNode reads a question to a user. The engine hands the answer to nobody: the run goes on.
 func (p *parser) interruptNode(x *node, m dialect.Mapping) {
 	id, ok := p.Text(m.Get("prompt"), "`prompt`")
 	if !ok {

@@ -9,7 +9,7 @@ import (
 
 // A kind is a kind of nodes.
 type kind struct {
-	shape *dialect.Shape // of its config; in the page's form and the authoring format the keys stand beside `kind`
+	shape *dialect.Shape // of its config; in the page's form and the authoring format the keys are next to `kind`
 	read  func(p *parser, x *node, m dialect.Mapping)
 }
 

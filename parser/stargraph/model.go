@@ -105,7 +105,7 @@ func (p *parser) model(x *node, m dialect.Mapping) ir.Ident {
 	return d.Name
 }
 
-// prefixes are the providers of LiteLLM's names that flowgen asks, by what stands before the slash.
+// prefixes are the providers of LiteLLM's names that flowgen asks, by what is before the slash.
 var prefixes = map[string]string{
 	"openai": "openai", "anthropic": "anthropic", "gemini": "gemini", "groq": "groq", "openrouter": "openrouter", "ollama": "ollama", "ollama_chat": "ollama",
 	"hosted_vllm": "vllm", "vllm": "vllm", "sglang": "vllm", "local": "vllm", "text-completion-openai": "openai",

@@ -149,7 +149,7 @@ func (p *parser) plainNode(x *node) {
 	}
 }
 
-// config is where the keys of a kind stand: in `config`, or beside `kind`. ok is false after a mistake, and when there is
+// config is where the keys of a kind stand: in `config`, or next to `kind`. ok is false after a mistake, and when there is
 // none: the engine takes a tool without one for a node that does nothing.
 func (p *parser) config(x *node, shape *dialect.Shape) (m dialect.Mapping, ok bool) {
 	if p.form != document {

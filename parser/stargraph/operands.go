@@ -18,7 +18,7 @@ type argument struct {
 	constant ir.Value
 	segments []segment
 	text     source.Text
-	late     []func() // write the fields that stand inside of constant, when it is known what they are
+	late     []func() // write the fields that are inside of constant, when it is known what they are
 }
 
 // A segment is text, or a field of the state.
@@ -92,7 +92,7 @@ func (p *parser) braces(id ir.Ident) bool {
 
 var stateReference = lazyregexp.New(`\{\{\s*state\.([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_-]+|\[[0-9]+\])*)\s*\}\}`)
 
-// segments reads text with `{{state.field}}`. A field that is the whole text has the type that is asked for, one inside text
+// segments reads text with `{{state.field}}`. A field that is the entire text has the type that is asked for, one inside text
 // is text.
 func (p *parser) segments(t source.Text, typ *schema.Type) []segment {
 	var out []segment

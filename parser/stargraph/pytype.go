@@ -80,7 +80,7 @@ func literals(args []string) *schema.Type {
 	return schema.EnumOf(values...)
 }
 
-// split cuts at the commas that stand in no brackets and no quotes.
+// split cuts at the commas that are in no brackets and no quotes.
 func split(s string) []string {
 	var out []string
 	depth, last := 0, 0

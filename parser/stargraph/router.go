@@ -281,7 +281,7 @@ func (r *router) leadsTo(exits []choice, to int) string {
 	return cond
 }
 
-// group puts parentheses around a condition where it stands beside an operator.
+// group puts parentheses around a condition where it is next to an operator.
 func group(cond, beside string) string {
 	other := "||"
 	if beside == "||" {

@@ -43,7 +43,7 @@ func formed(s *dialect.Shape, of forms) *dialect.Shape {
 
 func mapOf(f dialect.Form) dialect.Form { return dialect.Form{Kind: dialect.FormMap, Elem: &f} }
 
-// nodeForm is a node of any kind: with its keys in `config`, or beside `kind`. A kind with a colon is a class, with any
+// nodeForm is a node of any kind: with its keys in `config`, or next to `kind`. A kind with a colon is a class, with any
 // config.
 func nodeForm(of form) dialect.Form {
 	var all []dialect.Form

@@ -159,7 +159,7 @@ func dynamicMap(t *schema.Type) bool {
 	return t != nil && t.Kind == schema.Map && t.Elem.Kind == schema.Any
 }
 
-// keeps makes a declared field dynamic where a tool gives something that is not of its type: the engine holds nothing to the
+// keeps makes a declared field dynamic where a tool returns something that is not of its type: the engine holds nothing to the
 // types of fields. typ is what the tool gives; nil: not known.
 func (p *parser) keeps(f *field, typ *schema.Type) {
 	if !f.declared || typ == nil || f.typ.Kind == schema.Any || f.typ.Kind == schema.Invalid || schema.Assignable(typ, f.typ) {

@@ -21,7 +21,7 @@ var subgraphKeys = []dialect.Key{
 	{Name: "max_steps", Doc: "how many nodes of it run at most"},
 }
 
-// The document has `spec` beside `config`; the other forms have all keys beside `kind`.
+// The document has `spec` next to `config`; the other forms have all keys next to `kind`.
 var (
 	subgraphConfig = &dialect.Shape{What: "the config of a subgraph node", Keys: subgraphKeys}
 	subgraphBeside = &dialect.Shape{What: "a subgraph node", Keys: append([]dialect.Key{{Name: "spec", Doc: "the file of the graph"}}, subgraphKeys...)}

@@ -58,7 +58,7 @@ type piece struct {
 
 var formatForm = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)((?:![rsa])?(?::([^{}]*))?)$`)
 
-// formatField reads what stands between braces: the name of a field, and perhaps how it is written.
+// formatField reads what is between braces: the name of a field, and perhaps how it is written.
 func (p *parser) formatField(t source.Text, lo, hi int) (piece, bool) {
 	at := t.At(lo-1, hi+1)
 	name := t.Value[lo:hi]

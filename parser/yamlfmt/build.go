@@ -14,7 +14,7 @@ type comment struct {
 	text  string // # included
 	lo    int
 	col   int  // bytes before it on its line
-	blank bool // an empty line stands above it
+	blank bool // an empty line is above it
 	alone bool // nothing else is on its line
 }
 
@@ -38,7 +38,7 @@ type collection struct {
 // An item is an entry of a mapping or an element of a sequence.
 type item struct {
 	lead  []comment // above it
-	blank bool      // an empty line stands above the item itself
+	blank bool      // an empty line is above the item itself
 	key   *yamlnode.Node
 	value *yamlnode.Node
 	sub   *collection // the value, when it is one written here
@@ -307,7 +307,7 @@ func (it *item) settle() {
 	}
 }
 
-// reorder sorts the entries of the file. A file in which an alias stands in another entry than its anchor stays as it
+// reorder sorts the entries of the file. A file in which an alias is in another entry than its anchor stays as it
 // is: the anchor has to come first.
 func (d *document) reorder(order []string) {
 	if len(d.root.items) == 0 || d.root.tangled() {

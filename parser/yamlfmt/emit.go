@@ -12,7 +12,7 @@ import (
 type emitter struct {
 	rules Rules
 	lines []line
-	begun string // what stands on the line that the next item begins on: "- "
+	begun string // what is on the line that the next item begins on: "- "
 	kept  bool   // the last line is text that keeps the empty lines after it
 }
 
@@ -114,7 +114,7 @@ func (e *emitter) key(n *yamlnode.Node) (string, error) {
 	return join(props(n), text) + ":", nil
 }
 
-// value writes the value of an item after what stands before it on its line.
+// value writes the value of an item after what is before it on its line.
 func (e *emitter) value(it *item, start, indent string) error {
 	n := it.value
 	if !n.Alias.IsZero() {
@@ -215,7 +215,7 @@ func splitLines(s string) []string {
 	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s), "\n")
 }
 
-// inline is the collection in brackets, if it may stand there: it was written so, fits, and has nothing in it that asks
+// inline is the collection in brackets, if it may be there: it was written so, fits, and has nothing in it that asks
 // for lines of its own.
 func (c *collection) inline(room int) (string, bool) {
 	brackets := "{}"
@@ -249,7 +249,7 @@ func (c *collection) inline(room int) (string, bool) {
 	return b.String(), true
 }
 
-// apart reports unquoted text that some readers of YAML end at its `?` where it stands between brackets: on a line of its own all
+// apart reports unquoted text that some readers of YAML end at its `?` where it is between brackets: on a line of its own all
 // read it alike.
 func apart(n *yamlnode.Node) bool {
 	return n.Kind == yamlnode.Scalar && n.Style == yamlnode.Plain && strings.Contains(n.Text.Value, "?")

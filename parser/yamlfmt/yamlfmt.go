@@ -12,7 +12,7 @@
 //     next stay in the block they are in. A comment on the line of an entry has two blanks before it; those on
 //     neighbouring lines are aligned.
 //   - Text of several lines is indented by two columns more than its key; where its lines break is the author's.
-//   - The keys of the file itself stand in the order of Rules.Order.
+//   - The keys of the file itself are in the order of Rules.Order.
 package yamlfmt
 
 import (

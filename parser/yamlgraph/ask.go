@@ -151,7 +151,7 @@ func newModel(c Choice, m *ir.Model) *expr.Node {
 	return expr.Invoke(fnNewModel, expr.Const(c.Provider), expr.Const(c.Model), expr.Struct(paramsType, params...), expr.Struct(speakersType, linked...))
 }
 
-// reads are the variables of the environment that say whom a model is asked of and where, besides the one with its key.
+// reads are the environment variables that say whom a model is asked of and where, besides the one with its key.
 func reads(c Choice, key string) []string {
 	var out []string
 	add := func(name string) {

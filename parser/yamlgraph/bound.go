@@ -6,7 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 )
 
-// bindings reads flowgen.bindings.yaml beside the graph: a tool in it takes the place of the python tool of its name.
+// bindings reads flowgen.bindings.yaml next to the graph: a tool in it takes the place of the python tool of its name.
 func (p *parser) bindings() {
 	if p.load == nil {
 		return

@@ -78,7 +78,7 @@ func (p *parser) joined(op string, word *lazyregexp.Regexp, t source.Text, lo, h
 	return out
 }
 
-// rest joins what stands after the first word.
+// rest joins what is after the first word.
 func (p *parser) rest(op string, word *lazyregexp.Regexp, t source.Text, left *dialect.Predicate, lo, hi int, part func(lo, hi int) *dialect.Predicate) *dialect.Predicate {
 	right := p.joined(op, word, t, lo, hi, part)
 	if right == nil {

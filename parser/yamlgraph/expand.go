@@ -33,7 +33,7 @@ type expansion struct {
 	p           *parser
 	nodes       []yamlnode.Entry
 	edges       []*yamlnode.Node
-	more        []*yamlnode.Node  // edges between the new nodes, which stand behind all others
+	more        []*yamlnode.Node  // edges between the new nodes, which are behind all others
 	first, last map[string]string // of nodes that are written out: where edges lead to and where they leave
 	until       map[string]*yamlnode.Node
 }
@@ -93,7 +93,7 @@ func (p *parser) expand(root *yamlnode.Node) *yamlnode.Node {
 	return &out
 }
 
-// word is text that stands at a place of the file without being written there.
+// word is text that is at a place of the file without being written there.
 func wordAt(text string, at source.Span) *yamlnode.Node {
 	return &yamlnode.Node{Kind: yamlnode.Scalar, Style: yamlnode.DoubleQuoted, Tag: "!!str", Text: source.Text{Value: text, Span: at, Opaque: true}, Span: at}
 }
@@ -320,7 +320,7 @@ func pythonText(p *parser, n *yamlnode.Node) string {
 	return s.Text.Value
 }
 
-// talk writes out an interactive_tool node: a tool that begins, a person who is asked, a tool that takes the answer, until
+// talk writes out an interactive_tool node: a tool that begins, a user who is asked, a tool that takes the answer, until
 // a condition holds, and a tool that ends.
 func (x *expansion) talk(e yamlnode.Entry) {
 	m, ok := x.p.Mapping(e.Value, talkShape)
@@ -391,7 +391,7 @@ func negated(text string) string {
 	return m[1] + " " + opposite[m[2]] + " " + m[3]
 }
 
-// unquoted divides text at a word that stands outside of quotes.
+// unquoted divides text at a word that is outside of quotes.
 func unquoted(text string, word *lazyregexp.Regexp) []string {
 	var out []string
 	from := 0

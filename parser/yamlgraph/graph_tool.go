@@ -97,7 +97,7 @@ func (p *parser) outputKey(m dialect.Mapping, key ir.Ident) source.Span {
 	return key.Span
 }
 
-// toolCallFails reads what becomes of a call that fails, and where what a graph tool gives goes besides.
+// toolCallFails reads what becomes of a call that fails, and where what a graph tool returns goes besides.
 func (p *parser) toolCallFails(m dialect.Mapping, out *Node) {
 	t := out.Token
 	if e := m.Get("on_error"); e != nil {

@@ -17,7 +17,7 @@ var interruptShape = nodeShape("an interrupt node", dialect.Key{Name: "message",
 	dialect.Key{Name: "resume_key", Doc: "the field of the answer"}, dialect.Key{Name: "idempotent", Doc: "whether what the field holds is asked"},
 	dialect.Key{Name: "provider", Doc: "who makes the question"}, dialect.Key{Name: "model", Doc: "the model"}, dialect.Key{Name: "temperature", Doc: "of the question"})
 
-// interrupt reads a node that asks a person. What it asks is the field state_key when that has a value, else the message.
+// interrupt reads a node that asks a user. What it asks is the field state_key when that has a value, else the message.
 func (p *parser) interrupt(m dialect.Mapping, out *Node) {
 	name := func(key, absent string) ir.Ident {
 		id, ok := p.Text(m.Get(key), "`"+key+"`")

@@ -392,7 +392,7 @@ func (l *lowering) handed(sub *SubGraph, name string) *expr.Node {
 	return nil
 }
 
-// person is the question to a person.
+// person is the question to a user.
 func (l *lowering) person(n *Node) *expr.Node {
 	t := n.Token
 	held := l.of(&dialect.Reference{Root: "state", Path: []string{t.Key.Name}})

@@ -18,7 +18,7 @@ func (l *lowering) depends(n *Node, v *ir.Perform) {
 }
 
 // reads are the fields that the call of a node names, and those that the engine looks at; all is true for a function that gets
-// the whole state.
+// the entire state.
 func (l *lowering) reads(n *Node, v *ir.Perform) (fields []ir.Ident, all bool) {
 	v.Call.Node.Walk(func(x *expr.Node) bool {
 		switch {

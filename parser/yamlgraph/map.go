@@ -138,7 +138,7 @@ func (p *parser) seconds(n *yamlnode.Node, what string) *ir.Duration {
 	return nil
 }
 
-// items reads the list of a map, which can stand there itself; nil after a mistake.
+// items reads the list of a map, which can be there itself; nil after a mistake.
 func (p *parser) items(n *yamlnode.Node) ir.Value {
 	if n != nil && n.Kind == yamlnode.Sequence {
 		return p.constant(n)

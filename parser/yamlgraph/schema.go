@@ -27,7 +27,7 @@ func Schema() []byte {
 
 func mapOf(f dialect.Form) dialect.Form { return dialect.Form{Kind: dialect.FormMap, Elem: &f} }
 
-// formed is a shape whose keys say what may stand there. Those that are named besides are required.
+// formed is a shape whose keys say what may be there. Those that are named besides are required.
 func formed(s *dialect.Shape, forms map[string]dialect.Form, required ...string) *dialect.Shape {
 	own := *s
 	own.Keys = slices.Clone(s.Keys)

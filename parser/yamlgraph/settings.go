@@ -21,7 +21,7 @@ var defaultsShape = &dialect.Shape{What: "`defaults`", Open: true, Keys: []diale
 	{Name: "prompts_dir", Doc: "the folder of the prompts"},
 }}
 
-// settings reads what holds for all nodes. What stands beside `defaults` wins over what stands in it.
+// settings reads what holds for all nodes. What is next to `defaults` wins over what is in it.
 func (p *parser) settings(m dialect.Mapping) {
 	if n := m.Get("defaults"); n != nil {
 		if d, ok := p.Mapping(n, defaultsShape); ok {

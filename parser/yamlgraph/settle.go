@@ -259,7 +259,7 @@ func (p *parser) declare() {
 	}
 }
 
-// near reports whether a name is close to that of a field that the state has: one of the two is misspelt.
+// near reports whether a name is close to that of a field that the state has: one of the two is misspelled.
 func (p *parser) near(name string) bool {
 	return slices.ContainsFunc(p.wf.State, func(s *ir.State) bool { return diag.Close(name, s.Name.Name) })
 }
@@ -394,12 +394,12 @@ func (o *order) oneToken(nodes []*Node) bool {
 	return true
 }
 
-// maxWaves bounds how often nodes stand in the Go of a graph whose nodes are reached on ways of several lengths.
+// maxWaves bounds how often nodes are in the Go of a graph whose nodes are reached on ways of several lengths.
 const maxWaves = 100
 
 // levels are the nodes of every step: those that the nodes of the step before lead to, in the order of the file. A node that is
 // reached on ways of several lengths runs once for each. Nil when only a run knows: to older engines a map hands nothing on
-// when its list is empty, and other nodes beside it do.
+// when its list is empty, and other nodes next to it do.
 func (o *order) levels(nodes []*Node) [][]*Node {
 	var out [][]*Node
 	now := map[*Node]bool{}

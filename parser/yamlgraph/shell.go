@@ -83,7 +83,7 @@ func (p *parser) inWords(command ir.Ident) *schema.Type {
 	return in
 }
 
-// environment reads variables of the environment.
+// environment reads environment variables.
 func (p *parser) environment(n *yamlnode.Node) []string {
 	if n == nil {
 		return nil

@@ -89,7 +89,7 @@ func grows(name string) ir.Merge {
 	return ir.Merge{}
 }
 
-// always are the fields that every state has; one of them stands in the Go when the file names it, or a function that is
+// always are the fields that every state has; one of them is in the Go when the file names it, or a function that is
 // given the state.
 var always = map[string]*schema.Type{
 	"thread_id": schema.StringType, "current_step": schema.StringType, "error": schema.AnyType, "errors": schema.ListOf(schema.AnyType), "messages": schema.ListOf(schema.AnyType),

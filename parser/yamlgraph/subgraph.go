@@ -137,7 +137,7 @@ func declares(wf *ir.Workflow, name string) bool {
 	return true
 }
 
-// asks reports whether a graph, or one that it runs, asks a person.
+// asks reports whether a graph, or one that it runs, asks a user.
 func asks(wf *ir.Workflow) bool {
 	for _, n := range treeOf(wf).Nodes {
 		if _, person := n.Verb.(*ir.Human); person {

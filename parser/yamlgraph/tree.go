@@ -74,15 +74,15 @@ type Token struct {
 	Requires []ir.Ident  // state fields without which it does nothing
 	OnError  TokenFail   // what becomes of an error
 	Again    bool        // it runs although its field has a value
-	Resume   ir.Ident    // the state field of a person's answer
-	Payload  ir.Value    // what a person is asked; nil: nothing is
+	Resume   ir.Ident    // the state field of a user's answer
+	Payload  ir.Value    // what a user is asked; nil: nothing is
 	Sub      *SubGraph   // of a node that is another graph
 	Gather   *Gather     // of a map; nil: its results are gathered as they come
 	Ask      *TokenAsk   // of nodes that ask a model; nil: none
 	Limit    int         // how often a node that asks nobody runs; 0: nothing bounds it
-	Fresh    bool        // a person is asked anew, whatever Key holds
+	Fresh    bool        // a user is asked anew, whatever Key holds
 	Stops    bool        // of a tool_call: a failed call ends the run
-	Parsed   ir.Ident    // of a tool_call: the field of the mapping that a graph tool gives; an empty name: none
+	Parsed   ir.Ident    // of a tool_call: the field of the mapping that a graph tool returns; an empty name: none
 
 	Before, After, Final []*TokenRule // of a node, and of the end of a graph
 }
@@ -103,7 +103,7 @@ type FieldPair struct {
 type Gather struct {
 	Key      string  // the key of a node's update that is its result; an update without it is the result
 	MaxItems int     // so many items of the list are looked at; 0: all
-	Failures string  // the field that failures go to; empty: they stand among the results
+	Failures string  // the field that failures go to; empty: they are among the results
 	Least    int     // so many items have to do well
 	Share    float64 // such a part of the items has to do well
 	Strict   bool    // more items than MaxItems are an error
@@ -192,7 +192,7 @@ type Exit struct {
 type Calc struct {
 	Op          string // + - * /
 	Left, Right ir.Value
-	Text        source.Text // of the value that it stands in
+	Text        source.Text // of the value that it is in
 }
 
 // Source is the place of the value.
@@ -222,7 +222,7 @@ const (
 	RuleRetry
 )
 
-// A Rendering is a prompt that is a template: what a model is told, made of variables when the node
+// A Rendering is a prompt that is a template: what a model receives, made of variables when the node
 // runs. Nodes that name the same file with the same variables share one.
 type Rendering struct {
 	File   ir.Ident // as the node names it

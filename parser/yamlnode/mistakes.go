@@ -45,7 +45,7 @@ func WrongShape(at source.Span, n *Node, want string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.WrongShape, Span: at, Message: want + ", this is " + n.Describe()}
 }
 
-// NotWhole is text in the place of a whole number.
+// NotWhole is text in the place of an integer.
 func NotWhole(at source.Span, text, what string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.BadLiteral, Span: at, Message: fmt.Sprintf("%s is an integer, not `%s`", what, Shorten(text))}
 }

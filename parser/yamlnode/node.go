@@ -90,7 +90,7 @@ func (n *Node) Entry(key string) *Entry {
 	return nil
 }
 
-// Place is where the node stands in the text: the alias if it was reached through one, otherwise Span.
+// Place is where the node is in the text: the alias if it was reached through one, otherwise Span.
 func (n *Node) Place() source.Span {
 	if !n.Alias.IsZero() {
 		return n.Alias

@@ -14,7 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// The limits of one file. They are far above any workflow a person writes and keep a hostile file from using more than
+// The limits of one file. They are far above any workflow a user writes and keep a hostile file from using more than
 // about a second or a few hundred megabytes.
 const (
 	MaxBytes      = 8 << 20   // size of the file
@@ -65,7 +65,7 @@ func (p *parser) report(pr Problem) {
 	}
 }
 
-// screen refuses what must not reach the library: too much text, not UTF-8, and characters that change what people see
+// screen refuses what must not reach the library: too much text, not UTF-8, and characters that change what users see
 // or where lines end. NEL, LS and PS count as line ends for the library but not for editors.
 func (p *parser) screen() bool {
 	if len(p.src) > MaxBytes {
@@ -96,7 +96,7 @@ func (p *parser) screen() bool {
 	return true
 }
 
-// forbidden names the class of a character that may not stand in a file, or returns "".
+// forbidden names the class of a character that may not be in a file, or returns "".
 func forbidden(r rune) string {
 	switch {
 	case r == '\r': // without a line feed: the end of a line for the library, and for hardly anybody else

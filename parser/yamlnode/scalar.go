@@ -39,7 +39,7 @@ func mapScalar(src string, start int, style Style, val string, record bool) (m [
 	return w.m, w.end, true
 }
 
-// A walker stands at src[p] and val[i].
+// A walker is at src[p] and val[i].
 type walker struct {
 	src, val string
 	p, i     int

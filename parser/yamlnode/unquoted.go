@@ -42,7 +42,7 @@ func (p *parser) unquoted(made part, n *yaml.Node, all extent, at place, reporte
 	return made
 }
 
-// join makes the node the plain scalar that stands in [lo, hi).
+// join makes the node the plain scalar that is in [lo, hi).
 func (p *parser) join(made *part, lo, hi int) {
 	span := p.span(lo, hi)
 	n := &Node{Kind: Scalar, Style: Plain, Tag: "!!str", Span: span}

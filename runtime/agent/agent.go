@@ -3,7 +3,7 @@
 // allowed is decided here and at the runtime's door, never by the model: the tools are those of the Spec, bound at compile
 // time; their arguments are read strictly before anything is called; and calls, turns, cost and tokens have caps.
 //
-// It stands on the runtime's Call, Parallel and Now alone, so that an agent can be recorded, replayed, resumed and
+// It is on the runtime's Call, Parallel and Now alone, so that an agent can be recorded, replayed, resumed and
 // simulated like anything else. What a replay needs, the prompt, the messages, the tools' schemas and all receipts, is
 // what the journal holds (Agent Tools 6.4).
 package agent

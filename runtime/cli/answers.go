@@ -103,7 +103,7 @@ func (w *askerWalk) arms(parts []planPart) map[string]bool {
 }
 
 // named divides a line of answers: "ask: yes" and "each[2]/ask: yes" name a question, anything else is an answer alone.
-// What can stand before an answer is the key of a question, whose last part is the node's id.
+// What can be before an answer is the key of a question, whose last part is the node's id.
 func (a *askers) named(line string) (name, answer string) {
 	key, answer, ok := strings.Cut(line, ":")
 	if !ok || answer != "" && answer[0] != ' ' && answer[0] != '\t' {
@@ -138,7 +138,7 @@ func word(s string) (id, rest string) {
 	return s[:n], s[n:]
 }
 
-// bracketed is s without the number at its beginning that stands between open and end; s itself when there is none.
+// bracketed is s without the number at its beginning that is between open and end; s itself when there is none.
 func bracketed(s, open, end string) string {
 	rest, ok := strings.CutPrefix(s, open)
 	digits := strings.TrimLeft(rest, "0123456789")

@@ -212,7 +212,7 @@ func question(q runtime.Question) string {
 	return "? " + text + " " + prompt(q)
 }
 
-// prompt is what stands before an answer.
+// prompt is what is before an answer.
 func prompt(q runtime.Question) string {
 	switch {
 	case q.Choices != nil:

@@ -18,7 +18,7 @@ const completeVerb = "__complete"
 // maxCompletions bounds what is offered.
 const maxCompletions = 1000
 
-// completionScripts ask PROGRAM what can stand at the cursor; NAME makes a function's name of it. Nothing to offer means
+// completionScripts ask PROGRAM what can be used at the cursor; NAME makes a function's name of it. Nothing to offer means
 // files.
 var completionScripts = map[string]string{
 	"bash": `_flowgen_NAME() {
@@ -73,7 +73,7 @@ func completionCommand(s *system, info *flow.Info, args []string) int {
 	return s.print(strings.NewReplacer("NAME", name, "PROGRAM", shellWord(program)).Replace(completionScripts[args[0]]))
 }
 
-// complete prints the names that can stand in place of the last word, one a line. It never fails.
+// complete prints the names that can be used in place of the last word, one a line. It never fails.
 func (s *system) complete(info *flow.Info, words []string) int {
 	if len(words) == 0 {
 		return ExitOK
@@ -100,7 +100,7 @@ type completer struct {
 	rest      []string // arguments that are no flags
 }
 
-// names are those that the last word can become, and what of the word stands before them.
+// names are those that the last word can become, and what of the word is before them.
 func (c *completer) names(before []string, last string) (prefix string, names []string) {
 	first := len(before) == 0
 	if !first && slices.Contains(verbs, before[0]) {

@@ -121,7 +121,7 @@ func newFlagSet() *flag.FlagSet {
 	return set
 }
 
-// parseFlags parses flags that may stand before, between and after other
+// parseFlags parses flags that may be before, between and after other
 // arguments, which it returns. After "--" nothing is a flag.
 func parseFlags(set *flag.FlagSet, args []string) (rest []string, err error) {
 	for {

@@ -199,7 +199,7 @@ func (t *sheet) record(j *journal.Journal, r journal.Record, c *inspectedCall) {
 	_, note, _ = strings.Cut(note, ", ")
 	t.field("notes", note, "")
 	state := strings.ReplaceAll(c.State, "_", " ")
-	if c.State != callFailed { // the error stands below
+	if c.State != callFailed { // the error is below
 		state += why
 	}
 	t.field("state", state, "")

@@ -41,7 +41,7 @@ type inspection struct {
 	Calls   []inspectedCall `json:"calls"` // in the order of their beginnings
 }
 
-// openQuestion is a question that waits for a person.
+// openQuestion is a question that waits for a user.
 type openQuestion struct {
 	Key      string   `json:"key"`
 	Question string   `json:"question"`
@@ -103,7 +103,7 @@ const (
 	callCancelled = "cancelled"
 	callOpen      = "open"     // it runs, or ran when the program was stopped
 	callInDoubt   = "in_doubt" // as open, and it may have changed something
-	callWaiting   = "waiting"  // for a person
+	callWaiting   = "waiting"  // for a user
 
 	callInterrupted = "interrupted" // the program was stopped during it, and the run has gone on
 )

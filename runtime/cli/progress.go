@@ -137,7 +137,7 @@ type entry struct {
 	why        string // the reason of a failure
 }
 
-// about is all that stands behind the text.
+// about is all that is behind the text.
 func (n *entry) about() string {
 	if n.why == "" {
 		return n.note
@@ -244,7 +244,7 @@ func (l *ledger) ended(e runtime.Event) entry {
 	return entry{failedLine, text, note, reason(e.Err)}
 }
 
-// stopped reports whether a call ended because the whole run did: a question is then still open.
+// stopped reports whether a call ended because the entire run did: a question is then still open.
 func stopped(err error) bool {
 	var re *runtime.RunError
 	return errors.As(err, &re) && re.Kind == runtime.Cancelled && re.By == runtime.ByRun
@@ -266,7 +266,7 @@ func retryNote(e runtime.Event) string {
 	return "attempt " + itoa(e.Attempt) + ", " + reason(e.Err) + ", next in " + duration(e.Wait)
 }
 
-// reason returns an error without the node and position, which stand beside it.
+// reason returns an error without the node and position, which are next to it.
 func reason(err error) string {
 	var ne *runtime.NodeError
 	if errors.As(err, &ne) {

@@ -73,7 +73,7 @@ func noResult(info *flow.Info, j *journal.Journal, root string) error {
 	return fmt.Errorf("the run has no result of a node %s that is kept; a node that is executed again cannot be set", root)
 }
 
-// asksModel tells calls of models, whose result stands in the text of an answer, by their tool: provider:name@1.
+// asksModel tells calls of models, whose result is in the text of an answer, by their tool: provider:name@1.
 func asksModel(r *journal.Record) bool {
 	name, _ := engine.SplitTool(r.Tool)
 	return strings.Contains(name, ":")
@@ -180,7 +180,7 @@ func allowed(schema value.Value, answer []byte, path string) error {
 	return nil
 }
 
-// setAt replaces what stands at a path of fields and list places in JSON. The new value is JSON where it can be read as
+// setAt replaces what is at a path of fields and list places in JSON. The new value is JSON where it can be read as
 // such and what it replaces is no text; otherwise it is text.
 func setAt(doc []byte, path, text string) ([]byte, error) {
 	v, err := value.Parse(doc)

@@ -209,7 +209,7 @@ func lasting(d time.Duration) string {
 	return duration(d)
 }
 
-// barWidth is how many columns stand for the whole run.
+// barWidth is how many columns stand for the entire run.
 const barWidth = 20
 
 // bar shows when something happened in the whole.

@@ -16,7 +16,7 @@ import (
 // review[0]/restart#2/approve. It is a call as that of a human node.
 const approveNode = "approve"
 
-// maxShown bounds what a person is shown of the arguments, in bytes.
+// maxShown bounds what a user is shown of the arguments, in bytes.
 const maxShown = 4 << 10
 
 // Approved requires a user's approval before every call of the tool; the question shows the arguments. Undos need no
@@ -27,7 +27,7 @@ func (t *Tool[In, Out]) Approved() *Tool[In, Out] {
 	return t
 }
 
-// approves reports whether a person has to be asked for a call.
+// approves reports whether a user has to be asked for a call.
 func (r *Run) approves(h *Head, o *toolOptions) bool {
 	if strings.HasSuffix(h.Node.ID, UndoSuffix) {
 		return false
@@ -43,7 +43,7 @@ func (r *Run) approves(h *Head, o *toolOptions) bool {
 	return false
 }
 
-// approved asks a person for a call, once for all of its attempts. refused says why it must not be made; err is a run error.
+// approved asks a user for a call, once for all of its attempts. refused says why it must not be made; err is a run error.
 // What the policy or the input's type refuses anyway nobody is asked.
 func (r *Run) approved(h *Head, o typed, t *toolOptions) (refused *value.ToolError, err error) {
 	if !r.approves(h, t) || r.denied(h, t) != nil || o.checkIn() != nil {
@@ -70,7 +70,7 @@ func (r *Run) approved(h *Head, o typed, t *toolOptions) (refused *value.ToolErr
 	return nil, nil
 }
 
-// shown is JSON as a person can read it anywhere: without characters that a terminal obeys or that hide or reorder others.
+// shown is JSON as a user can read it anywhere: without characters that a terminal obeys or that hide or reorder others.
 func shown(b []byte) string {
 	whole := len(b)
 	if whole > maxShown {

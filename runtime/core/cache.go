@@ -41,7 +41,7 @@ type memoryEntry struct {
 	value []byte
 }
 
-// memoryOverhead is what an entry takes beside its value, about.
+// memoryOverhead is what an entry takes next to its value, about.
 const memoryOverhead = 256
 
 // NewMemoryCache returns a cache of at most so many bytes.
@@ -61,7 +61,7 @@ func (c *MemoryCache) Get(_ context.Context, key string) ([]byte, bool) {
 	return e.Value.(*memoryEntry).value, true
 }
 
-// Put keeps a value. One that is larger than the whole cache is dropped. Values that are too old go when room is needed.
+// Put keeps a value. One that is larger than the entire cache is dropped. Values that are too old go when room is needed.
 func (c *MemoryCache) Put(_ context.Context, key string, value []byte, _ time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -228,7 +228,7 @@ func Attach(ctx context.Context, a Attachment) error {
 	return nil
 }
 
-// attaching guards what tools put beside their envelopes. It is one for all calls: few tools attach anything, and a
+// attaching guards what tools put next to their envelopes. It is one for all calls: few tools attach anything, and a
 // recorded call must stay small.
 var attaching sync.Mutex
 

@@ -12,7 +12,7 @@ type RunErrorKind string
 
 // The kinds of run errors. They end the run; no catch, on_error or retry applies to them.
 const (
-	Cancelled          RunErrorKind = "cancelled"           // the scope or the whole run was cancelled
+	Cancelled          RunErrorKind = "cancelled"           // the scope or the entire run was cancelled
 	InDoubt            RunErrorKind = "in_doubt"            // a write may or may not have happened before a crash
 	Diverged           RunErrorKind = "diverged"            // the program asked for something the journal does not hold
 	JournalUnavailable RunErrorKind = "journal_unavailable" // the journal cannot be read or written

@@ -306,7 +306,7 @@ func copyOut(o typed) error {
 	return o.DecodeOut(b)
 }
 
-// accounted notes beside the call what it costs, before it is made, and what a model took.
+// accounted notes next to the call what it costs, before it is made, and what a model took.
 func (c *call) accounted(ctx context.Context, o typed, rest []gate) error {
 	_, t := o.place()
 	if t.cost > 0 {

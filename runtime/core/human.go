@@ -143,7 +143,7 @@ func ask[T Answer](ctx context.Context, r *Run, n *Node, q Question) (out T, err
 	return out, value.Decode(b, &out)
 }
 
-// answer is what a person says: what is written in the journal, what the asker returns, or none yet.
+// answer is what a user says: what is written in the journal, what the asker returns, or none yet.
 func (r *Run) answer(ctx context.Context, n *Node, q Question) (string, error) {
 	rt, w := r.state.rt, r.state.waits
 	journal, _ := r.eng.(Waiter)

@@ -32,12 +32,12 @@ type Info struct {
 	// tools, such as a replay, need none.
 	Needs []Need
 
-	Env      []Field // variables of the environment that tools need; Description says what for. New fails when one is not set
+	Env      []Field // environment variables that tools need; Description says what for. New fails when one is not set
 	Programs []Field // programs named by a relative path, which New looks for from FLOWGEN_ROOT or the working directory
 
-	Facts *Facts // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
+	Facts *Facts // the JSON file next to the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
 
-	Partial bool // a run that fails gives an output, too: what it has reached
+	Partial bool // a run that fails returns an output, too: what it has reached
 	Status  bool // the field status of the output says how the run went, and anything but "success" is a failure of the program
 
 	Journal *Journaling // how runs are recorded; nil: as the command or engine says

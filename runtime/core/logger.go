@@ -12,9 +12,9 @@ import (
 // tokens and cost where they are known; and records for the beginning and end of runs, for attempts that are repeated, for
 // questions and for warnings. Calls that failed are warnings, runs that failed errors; what a resumed run is answered from its
 // journal has `replayed` and the level debug, so that no call and no cost is counted twice. A call that ends because its run
-// stops to wait for people has no record: it goes on when the run does. Each line that a program of a command, Python or
+// stops to wait for answers has no record: it goes on when the run does. Each line that a program of a command, Python or
 // JavaScript tool prints besides its result is a record "log" of the level debug, with the line in `text`. The stack of a panic, and the
-// trace of a Python or JavaScript error, stand in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
+// trace of a Python or JavaScript error, are in `stack`. Inputs, outputs and secrets are in none. The handler gets the context of the run. A nil logger costs nothing.
 func WithLogger(l *slog.Logger) Option {
 	if l == nil {
 		return func(*Runtime) {}

@@ -38,7 +38,7 @@ type Policy struct {
 	Grants []string
 	// Effects are the effects of tools that are allowed; nil allows all.
 	Effects []Effects
-	// Approve are the effects of calls that a person is asked for first, each with its arguments. Calls of models are not
+	// Approve are the effects of calls that a user is asked for first, each with its arguments. Calls of models are not
 	// asked for. A call that is refused fails with POLICY_DENIED.
 	Approve []Effects
 	// Tools are the tools that may be called, name@version or name for all versions; nil allows all.
@@ -51,7 +51,7 @@ type Policy struct {
 	MaxCostUSD string
 	// MaxTokens is the most tokens that models may take together; 0 is no bound.
 	MaxTokens int64
-	// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for people does not count. 0 is no bound.
+	// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for answers does not count. 0 is no bound.
 	MaxTime time.Duration
 	// NoModels denies asking models, which is allowed otherwise, whatever Effects says.
 	NoModels bool

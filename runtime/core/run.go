@@ -360,7 +360,7 @@ func (r *Run) Context() context.Context { return r.ctx }
 func (r *Run) Scope() *Scope { return r.scope }
 
 // CallContext returns the context a call with the given effects runs under: writes and external calls are cancelled only
-// with the whole run, never by a sibling.
+// with the entire run, never by a sibling.
 func (r *Run) CallContext(e Effects) context.Context {
 	if e >= Writes {
 		return r.state.ctx
@@ -450,7 +450,7 @@ func (r *Run) iterate(n *Node, i int) (*Run, error) {
 	return r.At(n, i), nil
 }
 
-// stopping is the check for cancellation between calls: of the scope in plain Go, of the whole run with an engine.
+// stopping is the check for cancellation between calls: of the scope in plain Go, of the entire run with an engine.
 func (r *Run) stopping() error {
 	ctx := r.ctx
 	if r.eng != nil {

@@ -147,7 +147,7 @@ func (r *Run) secret(name string) (string, *value.ToolError) {
 	return v, nil
 }
 
-// warnBroad tells observers once for each run and secret that it is that of the whole organisation (Agent Tools 5.2).
+// warnBroad tells observers once for each run and secret that it is that of the entire organisation (Agent Tools 5.2).
 func (r *Run) warnBroad(name string) {
 	if !r.observed() {
 		return

@@ -28,7 +28,7 @@ func (t *Tool[In, Out]) most(in *In) usage.Spend {
 	return usage.Spend{Cost: t.cost}
 }
 
-// meters notes beside the call what it may take, before it is made.
+// meters notes next to the call what it may take, before it is made.
 func (o *op[In, Out]) meters() {
 	b, most := o.head.metadata(), o.tool.most(&o.in)
 	b.Metered, b.Cost, b.Tokens = true, most.Cost, most.Tokens

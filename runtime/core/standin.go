@@ -3,7 +3,7 @@ package core
 import "context"
 
 // StandIn runs in place of a tool, behind all gates that come before it and before those that come after: what it gives
-// is checked, cut, counted and recorded like what a tool gives. out points to the output, which it sets; tool runs the tool
+// is checked, cut, counted and recorded like what a tool returns. out points to the output, which it sets; tool runs the tool
 // itself and sets the output. It is for simulations and tests, and must be safe for concurrent use.
 type StandIn func(ctx context.Context, op Op, out any, tool func() error) error
 

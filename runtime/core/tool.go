@@ -10,7 +10,7 @@ import (
 // Effects is the kind of effect that a call has outside the run.
 type Effects uint8
 
-// The effects, from harmless to unknown. From Writes on a call in flight is cancelled only with the whole run.
+// The effects, from harmless to unknown. From Writes on a call in flight is cancelled only with the entire run.
 const (
 	None     Effects = iota // pure
 	Reads                   // reads the world

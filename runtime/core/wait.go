@@ -93,7 +93,7 @@ func (p *Pace) Iterate(r *Run, n *Node, i int) (*Run, error) {
 	return in, nil
 }
 
-// begins waits for the beginning of iteration i of n, in whose scope r is. The record stands beside those of the iteration: "n[2]".
+// begins waits for the beginning of iteration i of n, in whose scope r is. The record is next to those of the iteration: "n[2]".
 func (r *Run) begins(n *Node, i int, p pause, most time.Duration) (time.Time, error) {
 	visit := int32(1)
 	if r.scope != nil {

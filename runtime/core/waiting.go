@@ -32,7 +32,7 @@ func (w *Waiting) Error() string {
 // Waiter is an Engine whose runs can stop while they wait for users, and be resumed later.
 type Waiter interface {
 	Suspender
-	// Answered returns what a person has said to the question of that key while the run was stopped.
+	// Answered returns what a user has said to the question of that key while the run was stopped.
 	Answered(key string) (answer string, ok bool)
 	// Wait calls stop as soon as nothing else in the run goes on, and returns when ctx is done.
 	Wait(ctx context.Context, stop func()) error
@@ -77,7 +77,7 @@ func (w *waits) wait(ctx context.Context, r *Run, h *Head, q Question) error {
 	return w.eng.Wait(ctx, func() { w.stop(errWaiting) })
 }
 
-// stoppedForPeople reports whether err is that of a run or call that ends because the run waits for people.
+// stoppedForPeople reports whether err is that of a run or call that ends because the run waits for answers.
 func (r *Run) stoppedForPeople(err error) bool {
 	w := r.state.waits
 	return w != nil && IsCancelled(err) && w.eng.Suspended() && context.Cause(r.state.ctx) == errWaiting

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// worktime counts how long a run works: not while all it does is to wait for people, and not between its parts, when it is
+// worktime counts how long a run works: not while all it does is to wait for answers, and not between its parts, when it is
 // resumed. It is safe for concurrent use.
 type worktime struct {
 	most time.Duration
@@ -13,7 +13,7 @@ type worktime struct {
 	mu           sync.Mutex
 	spent        time.Duration // until since
 	since        time.Time
-	busy, asking int // calls, and questions to people
+	busy, asking int // calls, and questions to users
 }
 
 // account counts what went on until now. The lock is held.

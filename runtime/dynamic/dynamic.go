@@ -3,7 +3,7 @@
 //
 // Generated code holds the state in a struct with a Field for every name that the file declares, reads it field by field
 // and writes it through slots. What a language of the dialect's engine thinks of values (their text, their order, what is
-// true) stands in a package below, such as js.
+// true) is in a package below, such as js.
 package dynamic
 
 import (
@@ -26,7 +26,7 @@ func Text(s string) Field { return Of(value.String(s)) }
 // Number is a constant with a fraction.
 func Number(f float64) Field { return Of(value.Float(f)) }
 
-// Whole is a whole number.
+// Whole is an integer.
 func Whole(n int64) Field { return Of(value.Int(n)) }
 
 // Flag is true or false.
@@ -89,7 +89,7 @@ type Entry struct {
 // Put is an entry of a map.
 func Put(key string, f Field) Entry { return Entry{key, f} }
 
-// Object makes a map of the entries that are there. Of two entries with the same key the later value stands at the earlier
+// Object makes a map of the entries that are there. Of two entries with the same key the later value is at the earlier
 // place.
 func Object(entries ...Entry) Field {
 	var room [8]value.Entry // small maps need no other

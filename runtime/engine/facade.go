@@ -211,7 +211,7 @@ type (
 	//
 	//	type Waiter interface {
 	//		Suspender
-	//		// Answered returns what a person has said to the question of that key while the run was stopped.
+	//		// Answered returns what a user has said to the question of that key while the run was stopped.
 	//		Answered(key string) (answer string, ok bool)
 	//		// Wait calls stop as soon as nothing else in the run goes on, and returns when ctx is done.
 	//		Wait(ctx context.Context, stop func()) error

@@ -79,10 +79,10 @@ type (
 	//		// Needs are the sandbox tiers that tools run in. Where one is missing, New fails before anything has run; engines that run no
 	//		// tools, such as a replay, need none.
 	//		Needs    []Need
-	//		Env      []Field     // variables of the environment that tools need; Description says what for. New fails when one is not set
+	//		Env      []Field     // environment variables that tools need; Description says what for. New fails when one is not set
 	//		Programs []Field     // programs named by a relative path, which New looks for from FLOWGEN_ROOT or the working directory
-	//		Facts    *Facts      // the JSON file beside the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
-	//		Partial  bool        // a run that fails gives an output, too: what it has reached
+	//		Facts    *Facts      // the JSON file next to the code: plan, manifest, versions of the nodes, schemas; nil knows nothing
+	//		Partial  bool        // a run that fails returns an output, too: what it has reached
 	//		Status   bool        // the field status of the output says how the run went, and anything but "success" is a failure of the program
 	//		Journal  *Journaling // how runs are recorded; nil: as the command or engine says
 	//	}
@@ -243,7 +243,7 @@ const (
 	Compat2 = core.Compat2
 )
 
-// The effects, from harmless to unknown. From Writes on a call in flight is cancelled only with the whole run.
+// The effects, from harmless to unknown. From Writes on a call in flight is cancelled only with the entire run.
 const (
 	None     Effects = core.None     // pure
 	Reads    Effects = core.Reads    // reads the world

@@ -29,7 +29,7 @@ func UpperASCII(s string) string {
 	}, s)
 }
 
-// Replace returns s with every old, from left to right, replaced by new; an empty old stands before every character and
+// Replace returns s with every old, from left to right, replaced by new; an empty old is before every character and
 // at the end. VALIDATION_ERROR when the result would be longer than 64 MiB.
 func Replace(s, old, new string) (string, error) {
 	if more, n := len(new)-len(old), strings.Count(s, old); n > 0 && more > 0 && n > (maxText-len(s))/more {

@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Base names a variable of the environment that holds what the tool's URLs go on from: scheme, host and perhaps a path, as
+// Base names an environment variable that holds what the tool's URLs go on from: scheme, host and perhaps a path, as
 // in https://staging.example.com/v2. It is read at each call. Whoever sets it runs the program, so that its host is reached
 // even when its address is not public. A variable that is not set, or holds something else, is a VALIDATION_ERROR.
 func Base(variable string) Option { return func(c *config) { c.base = variable } }

@@ -8,7 +8,7 @@ import (
 // hidden are the elements whose content no reader sees.
 var hidden = map[string]bool{"script": true, "style": true, "template": true, "noscript": true, "svg": true, "math": true, "iframe": true, "object": true}
 
-// blocks are the elements that stand on lines of their own.
+// blocks are the elements that are on lines of their own.
 var blocks = map[string]bool{
 	"address": true, "article": true, "aside": true, "blockquote": true, "body": true, "br": true, "dd": true, "details": true,
 	"div": true, "dl": true, "dt": true, "fieldset": true, "figcaption": true, "figure": true, "footer": true, "form": true,
@@ -85,7 +85,7 @@ func tag(doc string, w *lines) (name string, end bool, rest string) {
 	}
 	name, s = strings.ToLower(s[:min(n, 32)]), s[n:]
 	var quote byte
-	for i := range len(s) { // > may stand in the value of an attribute
+	for i := range len(s) { // > may be in the value of an attribute
 		switch c := s[i]; {
 		case quote == 0 && c == '>':
 			return name, end, s[i+1:]

@@ -4,7 +4,7 @@
 // # Requests
 //
 // The URL is a template of the workflow's author; values fill its places and
-// go through the encoder of the place they stand in. A value never changes
+// go through the encoder of the place they are in. A value never changes
 // scheme or host: places are allowed in the path, in the query and as the port
 // only, and a path value that is empty or holds `..` is refused. Header values
 // with line breaks are refused. JSON bodies are encoded from typed values.

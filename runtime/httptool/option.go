@@ -19,7 +19,7 @@ type config struct {
 	closed    bool
 	accept    []string
 	allow     []string
-	base      string // a variable of the environment; empty: none
+	base      string // an environment variable; empty: none
 	tool      []flow.ToolOption
 	transport *http.Transport
 	policy    *policy

@@ -24,7 +24,7 @@ type Target struct {
 func URL(template string, values ...string) Target {
 	t := Target{template: template, count: len(values)}
 	if copy(t.few[:], values) < len(values) {
-		t.more = append([]string(nil), values...) // so that the few stand on the caller's stack
+		t.more = append([]string(nil), values...) // so that the few are on the caller's stack
 	}
 	return t
 }

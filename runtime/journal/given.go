@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// take makes an output that a person has given op's own. It is held to more than a recorded one, which op has written
+// take makes an output that a user has given op's own. It is held to more than a recorded one, which op has written
 // itself: to the rules of its type, and it has to come back with the same fields and kinds of values, because JSON reads
 // null as any zero value and leaves out what it does not know.
 func take(op engine.Op, output []byte) error {

@@ -13,7 +13,7 @@ import (
 
 // Hashes are the versions of a workflow and its nodes (flow.Facts.Hashes). Nodes are called by their path: their ids
 // joined by "/" through maps, loops and sub-workflows, the key of a call without places and visits. Of a container what
-// stands at "probe" covers its body, and what stands at "probe/" is what it says itself.
+// is at "probe" covers its body, and what is at "probe/" is what it says itself.
 //
 // The hash of a node covers all that decides what its call does and which value it gives, but for what it reads from
 // other nodes, which From says, and the code of Go functions.
@@ -80,7 +80,7 @@ func Below(key, node string) bool {
 	return ok && (rest == "" || strings.ContainsRune("[#/", rune(rest[0])))
 }
 
-// Changes says what became of the nodes of a workflow between two versions, by path, sorted. A node stands in one list.
+// Changes says what became of the nodes of a workflow between two versions, by path, sorted. A node is in one list.
 type Changes struct {
 	Unaffected []string // they do the same, and so does all that they depend on
 	Changed    []string // they are in both versions and say something else, or something in their body does

@@ -86,7 +86,7 @@ type Record struct {
 	Broken    string           `json:"broken,omitempty"`    // why input or output could not be encoded
 	Given     bool             `json:"-"`                   // somebody has put Output in the place of what was recorded; in memory only
 
-	// What stands beside the envelope's first fields.
+	// What is next to the envelope's first fields.
 	Stack       string            `json:"stack,omitempty"` // of a tool that panicked
 	Cached      bool              `json:"cached,omitempty"`
 	Truncated   bool              `json:"truncated,omitempty"`
@@ -140,7 +140,7 @@ func (j *Journal) SetFinish(f Finish) {
 	j.finish = f
 }
 
-// Answer returns what a person has said to the question of a call.
+// Answer returns what a user has said to the question of a call.
 func (j *Journal) Answer(key string) (answer string, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -172,7 +172,7 @@ func (j *Journal) Waits(r *Record) bool {
 	return !answered
 }
 
-// AddAnswer takes in what a person has said.
+// AddAnswer takes in what a user has said.
 func (j *Journal) AddAnswer(a Answer) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -357,7 +357,7 @@ func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took
 	}
 }
 
-// worked is how long the run has worked: how long at least one call went on that was no question to a person.
+// worked is how long the run has worked: how long at least one call went on that was no question to a user.
 func (j *Journal) worked(prefix string) (all time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -25,11 +25,11 @@ const (
 	KindResume = "resume" // the run goes on, perhaps with another program
 	KindIntent = "intent" // an attempt begins
 	KindEnd    = "end"    // it has ended
-	KindAnswer = "answer" // a person has answered a question
+	KindAnswer = "answer" // a user has answered a question
 	KindFinish = "finish" // the run has ended
 )
 
-// The lines. Kind stands first, so that a reader of the file sees it.
+// The lines. Kind is first, so that a reader of the file sees it.
 type (
 	runLine struct {
 		Kind   string `json:"kind"`
@@ -59,7 +59,7 @@ type (
 	}
 )
 
-// Answer is what a person has said to the question of a call.
+// Answer is what a user has said to the question of a call.
 type Answer struct {
 	Key    string    `json:"key"`
 	Answer string    `json:"answer"`
@@ -117,7 +117,7 @@ func EncodeResume(at time.Duration, h Header, again []string) []byte {
 	return encode(resumeLine{Kind: KindResume, At: at, Graph: h.Graph, Program: h.Program, Lock: h.Lock, Nodes: h.Nodes, Again: again})
 }
 
-// EncodeAnswer is the line of an answer of a person.
+// EncodeAnswer is the line of an answer of a user.
 func EncodeAnswer(a Answer) []byte { return encode(answerLine{KindAnswer, a}) }
 
 // EncodeFinish is the last line of a journal.

@@ -44,7 +44,7 @@ func (p *Past) Spent(prefix string, yield func(tool string, calls int64, took us
 	p.journal.spent(prefix, yield)
 }
 
-// Worked is how long calls whose keys begin with prefix have gone on, questions to people not counted: what a policy's MaxTime counts.
+// Worked is how long calls whose keys begin with prefix have gone on, questions to users not counted: what a policy's MaxTime counts.
 func (p *Past) Worked(prefix string) time.Duration { return p.journal.worked(prefix) }
 
 // Answer answers op if there is a result that holds. When it returns false and no error the call has to run. An answer

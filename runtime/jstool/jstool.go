@@ -6,7 +6,7 @@
 // The default export is called with two objects: the input, and the call's context
 // with auth (secrets by name), call_id, tenant_id, idempotency_key, signal, an
 // AbortSignal that says that the call must end, and attach({kind, url, content_type, bytes}),
-// which puts a blob, image or table that stands elsewhere beside the result. Integers beyond 2^53 are refused
+// which puts a blob, image or table that is elsewhere next to the result. Integers beyond 2^53 are refused
 // instead of being rounded. A result of undefined is null; NaN, infinities, Map, Set,
 // bytes, functions and bigints are refused instead of being changed silently. An
 // Error whose code is one of the nine codes of tools chooses it, with retry_after_s
@@ -46,7 +46,7 @@ import (
 )
 
 // Module is a bundle whose default export is the tool: a function that is called with one object, and whose result, or
-// what its promise gives, is the result of the tool.
+// what its promise returns, is the result of the tool.
 type Module struct {
 	Name string // what messages and stack traces call it: "double.ts"
 	Code string // ES module without imports other than of Node's own modules

@@ -60,7 +60,7 @@ type Tool struct {
 // Role says whose message it is.
 type Role string
 
-// The roles. The system's text is no message: it stands in Conversation.System.
+// The roles. The system's text is no message: it is in Conversation.System.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
@@ -153,7 +153,7 @@ type Conversation struct {
 	weight weight
 }
 
-// Turn is the input of a model call as the journal keeps it. System, tools and the like stand in a conversation's first
+// Turn is the input of a model call as the journal keeps it. System, tools and the like are in a conversation's first
 // turn; later ones carry what is new. Two turns are equal when they and all before them are.
 type Turn struct {
 	Model    string    `json:"model"`

@@ -24,7 +24,7 @@ type call struct {
 	result  result
 }
 
-// result is what a server answers to tools/call, as it stands on the wire.
+// result is what a server answers to tools/call, as it is on the wire.
 type result struct {
 	Content    []json.RawMessage `json:"content"`
 	Structured json.RawMessage   `json:"structuredContent"`

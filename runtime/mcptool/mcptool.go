@@ -63,7 +63,7 @@ const (
 // A Pin is a tool of a server as it was locked.
 type Pin struct {
 	Tool  string // the server's name for it
-	Hash  string // of the whole tool
+	Hash  string // of the entire tool
 	Parts string // a check value for each part: tells what has changed, never whether
 
 	MaxOutput int  // bytes of the result; 0 is DefaultMaxOutput. Beyond it, text and values are cut, and the whole is kept where there is a store (runtime.WithBlobs)

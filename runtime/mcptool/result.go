@@ -16,10 +16,10 @@ type block struct {
 	Text *string `json:"text"`
 }
 
-// maxLinks is how many resources of a result are kept beside it.
+// maxLinks is how many resources of a result are kept next to it.
 const maxLinks = 100
 
-// attach puts what a result only points at beside it: links to resources, and resources by their address.
+// attach puts what a result only points at next to it: links to resources, and resources by their address.
 func (c *call) attach(ctx context.Context) error {
 	n := 0
 	for _, raw := range c.result.Content {

@@ -95,7 +95,7 @@ func (x *session) connect(ctx context.Context, version string) error {
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "flowgen", Version: "1"}, &mcp.ClientOptions{
-		Capabilities:           &mcp.ClientCapabilities{}, // no roots, no sampling, no questions to a person
+		Capabilities:           &mcp.ClientCapabilities{}, // no roots, no sampling, no questions to a user
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { x.changed() },
 	})
@@ -119,7 +119,7 @@ func (x *session) connect(ctx context.Context, version string) error {
 	return nil
 }
 
-// quiet refuses what a server asks for: it is told nothing of this program, and cannot use its model or its user.
+// quiet refuses what a server asks for: it receives nothing of this program, and cannot use its model or its user.
 func quiet(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method != "ping" && !strings.HasPrefix(method, "notifications/") {

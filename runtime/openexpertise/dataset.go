@@ -31,7 +31,7 @@ func File(name, uri, format string) *flow.Tool[struct{}, value.Value] {
 	}, tool.Cancellable(), flow.MaxOutput(-1))
 }
 
-// Place is where a file that an experience names is: a relative name is looked for beside the workflow file when flowgen
+// Place is where a file that an experience names is: a relative name is looked for next to the workflow file when flowgen
 // runs it, and else in the working directory. The error is that there is no such file.
 func Place(uri string) (string, error) {
 	name := filepath.FromSlash(uri)

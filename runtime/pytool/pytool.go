@@ -27,7 +27,7 @@
 // In a worker `import flowgen` gives flowgen.context(), with auth (secrets by name),
 // call_id, tenant_id and idempotency_key; the last three are empty in calls that
 // nothing records or gates. flowgen.attach(kind, url, content_type, bytes) puts a blob, an image or a table that stands
-// elsewhere beside the result (tool.Attach). A parameter annotated flowgen.Context gets the same and
+// elsewhere next to the result (tool.Attach). A parameter annotated flowgen.Context gets the same and
 // is no argument. raise flowgen.ToolError(code, message, details, retry_after_s)
 // chooses one of the nine codes, as does any exception whose attribute code is one.
 //
@@ -80,7 +80,7 @@ type Source struct {
 	// text; with it they are what annotations say, as anywhere else.
 	Inherit bool
 
-	// Home, where it is not empty, is the folder that Files stand in on disk, relative to the workflow file when flowgen
+	// Home, where it is not empty, is the folder that Files are in on disk, relative to the workflow file when flowgen
 	// runs it (FLOWGEN_FILE): __file__ says so, and it comes first in sys.path, followed by the working directory. In a
 	// program that runs by itself both are the working directory.
 	Home string
@@ -96,7 +96,7 @@ type Func struct {
 	// arguments that every call has besides, and goes with Under.
 	Under, Fixed string
 
-	// Unit is whose functions share interpreters, beside what else must be the same; empty: those of Module.
+	// Unit is whose functions share interpreters, next to what else must be the same; empty: those of Module.
 	Unit string
 
 	// Title is what messages call the function; empty: module:name.

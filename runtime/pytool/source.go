@@ -124,7 +124,7 @@ func (s *Source) setup() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// home is where the sources stand on disk; empty: nobody asks.
+// home is where the sources are on disk; empty: nobody asks.
 func (s *Source) home() string {
 	if s.Home == "" {
 		return ""

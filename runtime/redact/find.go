@@ -193,7 +193,7 @@ func (r *Redactor) head(s string) int {
 	return head
 }
 
-// headAt is how long the end of a secret is that stands at place p, index from; 0 when it is too short to be one.
+// headAt is how long the end of a secret is that is at place p, index from; 0 when it is too short to be one.
 func (x *reader) headAt(p, from int) int {
 	head := 0
 	x.inner = true

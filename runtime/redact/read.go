@@ -36,7 +36,7 @@ type symbol struct {
 	next int // the place after it
 }
 
-// symbols are those that may stand at a place: the byte itself first.
+// symbols are those that may be at a place: the byte itself first.
 type symbols struct {
 	n int
 	a [12]symbol
@@ -74,7 +74,7 @@ func (l *symbols) put(s symbol) {
 	}
 }
 
-// at is the byte at p as it stands there.
+// at is the byte at p as written.
 func (x *reader) at(p int) (c byte, next int, ok bool) {
 	if x.depth > 0 {
 		return x.byte(p)
@@ -86,7 +86,7 @@ func (x *reader) at(p int) (c byte, next int, ok bool) {
 	return x.s[p], p + 1, true
 }
 
-// symbols returns what may stand at p, with escapes of the given depth. The result is valid until the next call.
+// symbols returns what may be at p, with escapes of the given depth. The result is valid until the next call.
 func (x *reader) symbols(p, depth int) *symbols {
 	c, next, ok := x.at(p)
 	if !ok || depth == 0 || !x.r.escapes.has(c) {
@@ -287,7 +287,7 @@ func spells(c byte) bool { return c == 'x' || c == 'u' || c == 'U' || '0' <= c &
 
 func introduces(c byte) bool { return c == '\\' || c == '%' || c == '&' }
 
-// char is the character at p where an escape is spelt: what an escape there stands for, if there is one.
+// char is the character at p where an escape is written: what an escape there stands for, if there is one.
 func (x *reader) char(p, depth int) (c byte, next int, ok bool) {
 	c, next, ok = x.at(p)
 	if !ok || depth <= 0 || !introduces(c) {
@@ -305,7 +305,7 @@ func (x *reader) char(p, depth int) (c byte, next int, ok bool) {
 	return c, next, true
 }
 
-// literal is the place after text, which has to stand at p.
+// literal is the place after text, which has to be at p.
 func (x *reader) literal(p int, text string, depth int) (next int, ok bool) {
 	for i := range len(text) {
 		c, q, ok := x.at(p)
@@ -337,7 +337,7 @@ func (x *reader) escapedLiteral(p int, text string, depth int) (next int, ok boo
 	return p, true
 }
 
-// spelt is the place after c, which has to stand at p escaped.
+// spelt is the place after c, which has to be at p escaped.
 func (x *reader) spelt(p int, c byte, depth int) (next int, ok bool) {
 	l := x.symbols(p, depth)
 	for _, s := range l.a[:l.n] {
@@ -410,7 +410,7 @@ var (
 	hexLane    = newLane(4, true, "0123456789abcdef", "0123456789ABCDEF")
 )
 
-// maxGap is how much may stand between two digits: the end of a line, and what the next is indented by.
+// maxGap is how much may be between two digits: the end of a line, and what the next is indented by.
 const maxGap = 64
 
 // digit is the value of the next digit from place i below the lane, where it stands and the place after it.
@@ -455,7 +455,7 @@ func (x *reader) digit(i int) (v uint8, at, next int, ok bool) {
 	return 0, i, i, false
 }
 
-// spelled is the digit of l that stands at i escaped, and the place after it; c and next when there is none.
+// spelled is the digit of l that is at i escaped, and the place after it; c and next when there is none.
 func (x *reader) spelled(l *lane, i int, c byte, next int) (byte, int) {
 	symbols := x.symbols(i, maxEscapes)
 	for _, s := range symbols.a[1:max(1, symbols.n)] {

@@ -8,7 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Redacted stands where a secret was.
+// Redacted is where a secret was.
 const Redacted = "[redacted]"
 
 // MinSecret is how many bytes a secret has at least: what is shorter would be found everywhere and cannot be kept secret.

@@ -101,7 +101,7 @@ func (r *Redactor) digitAt(s string, i int) bool {
 	return opens(s[i], s[i+1])
 }
 
-// inLane is which bytes digits are written with, and what may stand between them.
+// inLane is which bytes digits are written with, and what may be between them.
 var inLane = func() (t [256]bool) {
 	for c := range t {
 		t[c] = base64Lane.value[c] != noDigit || strings.IndexByte("\n\r :", byte(c)) >= 0

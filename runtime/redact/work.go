@@ -12,7 +12,7 @@ type work struct {
 	steps  int     // how many places and digits were read, for tests
 }
 
-// memo is what may stand at a place: rows of escapes are read again from each place, so that reading them costs the same
+// memo is what may be at a place: rows of escapes are read again from each place, so that reading them costs the same
 // only if each place is read once.
 type memo struct {
 	key   uint64

@@ -76,7 +76,7 @@ func (b *box) prepare() error {
 var turn atomic.Uint32
 
 // nextUser gives each process a user of its own, so that one tool cannot use up the processes of another: their limit counts
-// all that a user has. Only after thousands, or beside those of another program, two may have the same.
+// all that a user has. Only after thousands, or next to those of another program, two may have the same.
 func nextUser() int {
 	return firstUser + int((uint32(os.Getpid())*97+turn.Add(1))%users)
 }

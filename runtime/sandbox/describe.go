@@ -14,7 +14,7 @@ import (
 )
 
 // marker is the name under which this program starts itself to become a tool. Nobody calls it so by accident, and the name alone
-// does nothing: what to become stands in a sealed memory file that only the parent can have made.
+// does nothing: what to become is in a sealed memory file that only the parent can have made.
 const marker = "flowgen-sandbox: becoming a tool"
 
 // magic begins every description.

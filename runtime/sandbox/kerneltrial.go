@@ -46,7 +46,7 @@ func tryKernel() error {
 	}
 	defer os.Remove(outside.Name())
 	defer outside.Close()
-	_ = outside.Chmod(0o666) // only the sandbox must stand between the trial and this file
+	_ = outside.Chmod(0o666) // only the sandbox must be between the trial and this file
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return failed("no address for a trial: %v", syscallText(err))

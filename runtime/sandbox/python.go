@@ -56,7 +56,7 @@ func (p *program) python() error {
 			return err
 		}
 	}
-	if isDir(filepath.Join(at.Prefix, "conda-meta")) { // its libraries are beside each other
+	if isDir(filepath.Join(at.Prefix, "conda-meta")) { // its libraries are next to each other
 		at.Paths = append(at.Paths[:len(at.Paths):len(at.Paths)], at.Prefix)
 	}
 	for _, path := range at.Paths {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The limit on processes counts all that a user has, threads included, wherever they run. So it stands on top of what is there.
+// The limit on processes counts all that a user has, threads included, wherever they run. So it is on top of what is there.
 
 var counted struct {
 	sync.Mutex

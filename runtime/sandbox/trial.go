@@ -167,7 +167,7 @@ func prove(abi int) error {
 	}
 	defer f.remove()
 	outside := f.path
-	// Only Landlock must stand between the trial and this file.
+	// Only Landlock must be between the trial and this file.
 	file := filepath.Join(outside, trialFile)
 	err = os.WriteFile(file, []byte("x"), 0o600)
 	if err = cmp.Or(err, os.Chmod(file, 0o666), os.Chmod(outside, 0o777)); err != nil {

@@ -13,7 +13,7 @@
 // workspace's secrets are those that a source holds for that tenant. What a
 // source holds for nobody in particular belongs to the organisation then:
 // environment and .env files know no tenants, and a Dir has a directory for
-// each beside its own files. One tenant never gets the secret of another.
+// each next to its own files. One tenant never gets the secret of another.
 package secret
 
 import (

@@ -87,7 +87,7 @@ type Server struct {
 	mu       sync.Mutex // guards the following
 	active   map[string]*active
 	tenants  map[string]int         // how many active runs they have
-	waiting  map[string]string      // runs that wait for people, with their workflows
+	waiting  map[string]string      // runs that wait for answers, with their workflows
 	timers   map[string]*time.Timer // at which their questions are over
 	stopped  map[string]string      // runs that do not go on, and why
 	leaving  bool                   // Drain was called

@@ -13,7 +13,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// A Prompt is what an agent is told besides the message, and what becomes of its answer.
+// A Prompt is what an agent receives besides the message, and what becomes of its answer.
 type Prompt struct {
 	System Template
 	Guards []Guard

@@ -55,7 +55,7 @@ func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
 	return c.floats(op, a, b)
 }
 
-// byZero is what Python says about divisions by zero, of whole numbers and of others.
+// byZero is what Python says about divisions by zero, of integers and of others.
 var byZero = map[string]map[bool]string{
 	"/":  {true: "division by zero", false: "float division by zero"},
 	"//": {true: "integer division or modulo by zero", false: "float floor division by zero"},
@@ -101,7 +101,7 @@ func (c *Condition) repeated(v, times value.Value) Operand {
 	return Operand{v: value.List(slices.Repeat(items(v), int(n))...)}
 }
 
-// wholes is an operator on whole numbers; ok is false when the result is none, or too large.
+// wholes is an operator on integers; ok is false when the result is none, or too large.
 func wholes(op string, a, b int64) (int64, bool) {
 	switch op {
 	case "+":

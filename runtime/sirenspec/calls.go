@@ -92,7 +92,7 @@ func (c *Condition) ToInt(args ...Operand) Operand {
 	return c.fail()
 }
 
-// digits is a number without the underscores that may stand between digits.
+// digits is a number without the underscores that may be between digits.
 func digits(s string) string {
 	if strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") {
 		return ""

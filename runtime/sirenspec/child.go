@@ -15,7 +15,7 @@ type link struct{ outer, inner *Flow }
 
 type linkKey struct{}
 
-// Inner makes the Flow of a workflow that another one runs with Child: its first agent is told what that workflow was
+// Inner makes the Flow of a workflow that another one runs with Child: its first agent receives what that workflow was
 // asked.
 func Inner(r *flow.Run) *Flow {
 	f := &Flow{message: dynamic.Text("")}
@@ -27,7 +27,7 @@ func Inner(r *flow.Run) *Flow {
 }
 
 // Child runs another workflow in the scope of node n, with what args give, and returns what it has written below output. A
-// child that fails is no failure of its node: what it wrote until then is the result, unless a text for an agent or a person
+// child that fails is no failure of its node: what it wrote until then is the result, unless a text for an agent or a user
 // cannot be made. What it took counts as taken by the node.
 func (f *Flow) Child(r *flow.Run, n *flow.Node, run func(r *flow.Run, given dynamic.Field) (dynamic.Field, error), args ...Arg) (dynamic.Field, error) {
 	given, err := resolveArgs(args)
@@ -56,7 +56,7 @@ type crash struct{ error }
 
 func (e crash) Unwrap() error { return e.error }
 
-// asked is the text of a question to a person. Without one it is the name of the node.
+// asked is the text of a question to a user. Without one it is the name of the node.
 func asked(n *flow.Node, prompt Template) (runtime.Question, error) {
 	text, err := prompt.text()
 	if err == nil && strings.Contains(text, mark) {
@@ -68,7 +68,7 @@ func asked(n *flow.Node, prompt Template) (runtime.Question, error) {
 	return runtime.Question{Text: text}, err
 }
 
-// Person asks a person.
+// Person asks a user.
 func Person(r *flow.Run, n *flow.Node, prompt Template) (string, error) {
 	q, err := asked(n, prompt)
 	if err != nil {

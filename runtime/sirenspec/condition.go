@@ -45,13 +45,13 @@ type Operand struct {
 
 	call   func(args []Operand) Operand // of a function
 	name   string                       // of an argument that is given by its name
-	spread bool                         // a list whose items stand in its place
+	spread bool                         // a list whose items are in its place
 }
 
 // Str is text.
 func Str(s string) Operand { return Operand{v: value.String(s)} }
 
-// Int is a whole number.
+// Int is an integer.
 func Int(n int64) Operand { return Operand{v: value.Int(n)} }
 
 // Float is a number with a fraction.

@@ -12,7 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/dotenv"
 )
 
-// LoadEnv sets the variables of a file that are not set yet. The file is beside the workflow when flowgen runs it, and else
+// LoadEnv sets the variables of a file that are not set yet. The file is next to the workflow when flowgen runs it, and else
 // in the working directory, or below; neither its name nor a link may lead out of there. Without one flowgen refuses to run
 // it, as the engine does; a program that was built goes on.
 func LoadEnv(name string) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // Variables of the environment are put into what models and tools are called with when they are called, so that no record
-// has them. Until then a mark stands in the text: a NUL, the name, and where the file has one the text for a variable
+// has them. Until then a mark is in the text: a NUL, the name, and where the file has one the text for a variable
 // without a value. Text that comes from elsewhere keeps no NUL, so that nothing can forge a mark.
 const (
 	mark      = "\x00"
@@ -39,7 +39,7 @@ func lookup(name string, maybe bool, or string) (value string, found bool, err e
 	return v, true, nil
 }
 
-// filled puts variables of the environment in place of their marks.
+// filled puts environment variables in place of their marks.
 func filled(text string) (string, error) {
 	if !strings.Contains(text, mark) {
 		return text, nil
@@ -78,8 +78,8 @@ func fillAll(c llm.Conversation) (_ llm.Conversation, err error) {
 	return c, err
 }
 
-// shown puts variables of the environment in place of their marks for a person, but for those whose names say that they
-// are secret: what a person is asked is recorded.
+// shown puts environment variables in place of their marks for a user, but for those whose names say that they
+// are secret: what a user is asked is recorded.
 func shown(text string) (string, error) {
 	var b strings.Builder
 	for {
@@ -102,7 +102,7 @@ func shown(text string) (string, error) {
 	}
 }
 
-// Environment puts variables of the environment into the arguments of a tool, see flow.Filled.
+// Environment puts environment variables into the arguments of a tool, see flow.Filled.
 func Environment(v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.StringKind:

@@ -15,7 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// An Instance is one of a factory: what it is made for, and what it is told.
+// An Instance is one of a factory: what it is made for, and what it receives.
 type Instance struct {
 	Item, Index, Total dynamic.Field // Item is absent when instances are counted, and for null
 	Inputs             dynamic.Field // a map of texts
@@ -257,7 +257,7 @@ func parsed(expr, text string) ([]Item, error) {
 	return each(items), nil
 }
 
-// unfenced is what stands in the fence that a text consists of: in those, models like to put JSON.
+// unfenced is what is in the fence that a text consists of: in those, models like to put JSON.
 func unfenced(text string) string {
 	bare := strings.TrimFunc(text, unicode.IsSpace)
 	first, last := strings.IndexByte(bare, '\n'), strings.LastIndex(bare, "```")

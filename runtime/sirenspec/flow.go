@@ -14,7 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// A Flow is one run: it knows what the next agent is told. It is used by one branch at a time.
+// A Flow is one run: it knows what the next agent receives. It is used by one branch at a time.
 type Flow struct {
 	message dynamic.Field  // what the workflow is asked
 	last    *dynamic.Field // where the last node wrote; nil: none has
@@ -28,13 +28,13 @@ func New(message string) *Flow { return &Flow{message: dynamic.Text(message)} }
 // Message is what the workflow is asked.
 func (f *Flow) Message() string { return f.message.Value().String() }
 
-// Wrote puts the text of a node at a place of the context, which is what the next agent is told.
+// Wrote puts the text of a node at a place of the context, which is what the next agent receives.
 func (f *Flow) Wrote(field *dynamic.Field, text string, path ...string) {
 	Set(field, dynamic.Text(text), path...)
 	f.last, f.path = field, path
 }
 
-// told is what the next agent is told: what stands now where the last node wrote.
+// told is what the next agent receives: what stands now where the last node wrote.
 func (f *Flow) told() string {
 	if f.last == nil {
 		return f.Message()

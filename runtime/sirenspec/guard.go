@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// A Guard is a guardrail: it looks at what an agent is told, or with answer at what it says, and lets it pass, changes it
+// A Guard is a guardrail: it looks at what an agent receives, or with answer at what it says, and lets it pass, changes it
 // or refuses it.
 type Guard func(text string, answer bool) (string, error)
 

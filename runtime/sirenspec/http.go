@@ -44,7 +44,7 @@ type Header struct {
 	Value Template
 }
 
-// A Call is a request whose texts are made, all but the variables of the environment, which are not recorded.
+// A Call is a request whose texts are made, all but the environment variables, which are not recorded.
 type Call struct {
 	Method  string       `json:"method"`
 	URL     []Segment    `json:"url"`
@@ -84,7 +84,7 @@ func (f *Flow) HTTP(r *flow.Run, n *flow.Node, t *flow.Tool[Call, value.Value], 
 }
 
 // HTTP makes the tool of an http node. host is the one that the workflow's author wrote: it is reached even when its address
-// is not public, as is one that a variable of the environment names at the beginning of the URL. A host that data names is
+// is not public, as is one that an environment variable names at the beginning of the URL. A host that data names is
 // reached only when its address is public.
 func HTTP(name string, e flow.Effects, host string) *flow.Tool[Call, value.Value] {
 	a := &adapter{host: host, clients: map[string]*http.Client{}}
@@ -137,10 +137,10 @@ func redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// A variableValue is a variable of the environment with what it holds.
+// A variableValue is an environment variable with what it holds.
 type variableValue struct{ name, value string }
 
-// expanded puts the variables of the environment into a text. Those that are put in are added to used.
+// expanded puts the environment variables into a text. Those that are put in are added to used.
 func expanded(list []Segment, used *[]variableValue) (string, error) {
 	var b strings.Builder
 	for _, s := range list {
@@ -160,7 +160,7 @@ func expanded(list []Segment, used *[]variableValue) (string, error) {
 	return b.String(), nil
 }
 
-// call is one attempt. Variables that seem to hold a secret, by their name or the header that they stand in, are taken out of
+// call is one attempt. Variables that seem to hold a secret, by their name or the header that they are in, are taken out of
 // what comes back.
 func (a *adapter) call(ctx context.Context, c Call) (value.Value, error) {
 	var used, begin []variableValue

@@ -28,7 +28,7 @@ var (
 	ssnForm   = regexp.MustCompile(`\b\d{3}-\d{2}-\d{4}\b`)
 	cardForm  = regexp.MustCompile(`\b(?:\d{4}(?:` + space + `|-)?){3}\d{1,7}\b`)
 
-	// A phone number is looked for at every place that no digit stands before: the alternatives are in the order in which
+	// A phone number is looked for at every place that no digit is before: the alternatives are in the order in which
 	// the engine's pattern tries them, the longest first.
 	phoneForms = phones()
 )
@@ -43,7 +43,7 @@ var finders = map[string]func(string) [][]int{
 var entities = []string{"email", "phone", "ssn", "credit_card"}
 
 // Guard makes the guardrail, which looks at both directions. Letters beyond ASCII end a word here, and are part of it in the
-// engine: what stands between them is taken out, too.
+// engine: what is between them is taken out, too.
 func (p PII) Guard() Guard {
 	if p.Entities == nil {
 		p.Entities = entities
@@ -68,7 +68,7 @@ func (p PII) Guard() Guard {
 	}
 }
 
-// redacted is text without what stands at the places. Of places that overlap the first holds.
+// redacted is text without what is at the places. Of places that overlap the first holds.
 func redacted(text string, spans [][]int, instead string) string {
 	slices.SortFunc(spans, slices.Compare[[]int])
 	var b strings.Builder
@@ -96,7 +96,7 @@ func phones() []*regexp.Regexp {
 	return out
 }
 
-// findPhones finds phone numbers that no digit stands before or behind.
+// findPhones finds phone numbers that no digit is before or behind.
 func findPhones(s string) [][]int {
 	var out [][]int
 	for i := 0; i < len(s); i++ {

@@ -198,7 +198,7 @@ func (d *draft7) check(s, v value.Value, path []string, depth int) []fault {
 	if depth > maxSchemaDepth {
 		return nil
 	}
-	if ref, ok := s.Get("$ref"); ok && ref.Kind() == value.StringKind { // what stands beside it has no effect
+	if ref, ok := s.Get("$ref"); ok && ref.Kind() == value.StringKind { // what is next to it has no effect
 		t, _ := d.target(ref.String())
 		return d.check(t, v, path, depth+1)
 	}

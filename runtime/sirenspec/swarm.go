@@ -11,7 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// A Voice is one question of a swarm to a model. There is no system: the prompt is all that the model is told.
+// A Voice is one question of a swarm to a model. There is no system: the prompt is all that the model receives.
 type Voice struct {
 	ID     string // of the agent; a synthesis has none
 	Node   *flow.Node
@@ -158,7 +158,7 @@ func (v *Voices) asked(inside *flow.Run, own *dynamic.Field) ([]dynamic.Field, e
 	return all, nil
 }
 
-// Gave puts the result of a node at a place of the context, which is what the next agent is told.
+// Gave puts the result of a node at a place of the context, which is what the next agent receives.
 func (f *Flow) Gave(field *dynamic.Field, v dynamic.Field, path ...string) {
 	Set(field, v, path...)
 	f.last, f.path = field, path

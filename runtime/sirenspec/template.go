@@ -12,7 +12,7 @@ type Template []Part
 
 // A Part is literal text or a placeholder.
 type Part struct {
-	text     string // literal; of a placeholder what stands in it
+	text     string // literal; of a placeholder what is in it
 	kind     kind
 	root     string
 	value    dynamic.Field
@@ -85,7 +85,7 @@ func (p Part) OrJSON(fallback string) Part {
 	return p
 }
 
-// Env is a variable of the environment, which tools read when they run, so that it is not recorded.
+// Env is an environment variable, which tools read when they run, so that it is not recorded.
 func Env(name string) Part { return Part{text: name, kind: variable} }
 
 // EnvOr is Env with a text for a variable that is not set or empty.
@@ -117,7 +117,7 @@ func (p Part) resolved() (string, error) {
 	return text, nil
 }
 
-// text is the whole text, with marks for variables of the environment.
+// text is the entire text, with marks for environment variables.
 func (t Template) text() (string, error) {
 	var b strings.Builder
 	for _, p := range t {
@@ -134,7 +134,7 @@ func (t Template) text() (string, error) {
 	return b.String(), nil
 }
 
-// A Segment is a part of a text that a tool is called with: text, or a variable of the environment that the tool puts in.
+// A Segment is a part of a text that a tool is called with: text, or an environment variable that the tool puts in.
 type Segment struct {
 	Text string `json:"text,omitempty"`
 	Env  string `json:"env,omitempty"`

@@ -20,7 +20,7 @@ const ArtifactsDir = ".stargraph/artifacts"
 const maxName = 100
 
 // WriteText keeps text. The file is named after the content's hash and the name, so that the same content under the same
-// name is kept once, and beside it is a file of JSON with what is known of it. The result is
+// name is kept once, and next to it is a file of JSON with what is known of it. The result is
 // {artifact_id, name, content_type, content_hash, size, path}.
 func WriteText(_ context.Context, content, name, contentType string, metadata value.Value) (value.Value, error) {
 	return keep([]byte(content), name, contentType, metadata)

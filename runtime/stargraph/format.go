@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// The format of these functions is what stands behind the name of a field in a template: a conversion (!r, !s or !a) and,
+// The format of these functions is what is behind the name of a field in a template: a conversion (!r, !s or !a) and,
 // behind a colon, Python's format. What Python raises for is a VALIDATION_ERROR.
 
 // FormatString writes text.

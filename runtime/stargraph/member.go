@@ -6,7 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Member is what stands at a path of a value: keys of mappings and positions in lists. It returns a VALIDATION_ERROR when there
+// Member is what is at a path of a value: keys of mappings and positions in lists. It returns a VALIDATION_ERROR when there
 // is nothing.
 func Member(v value.Value, path []string) (value.Value, error) {
 	for i, name := range path {

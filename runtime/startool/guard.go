@@ -222,7 +222,7 @@ var assignments = map[syntax.Token]syntax.Token{syntax.PLUS_EQ: syntax.PLUS, syn
 	syntax.SLASH_EQ: syntax.SLASH, syntax.SLASHSLASH_EQ: syntax.SLASHSLASH, syntax.PERCENT_EQ: syntax.PERCENT, syntax.AMP_EQ: syntax.AMP,
 	syntax.PIPE_EQ: syntax.PIPE, syntax.CIRCUMFLEX_EQ: syntax.CIRCUMFLEX, syntax.LTLT_EQ: syntax.LTLT, syntax.GTGT_EQ: syntax.GTGT}
 
-// guarded is everything a file finds beside what it defines itself.
+// guarded is everything a file finds next to what it defines itself.
 var guarded = environment()
 
 func environment() starlark.StringDict {

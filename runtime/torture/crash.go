@@ -38,7 +38,7 @@ func (t *trial) crash(l *life, n int) remains {
 		switch e.what {
 		case sim.Begun:
 			r := e.record
-			r.Done = false // of a run through another engine: what stands in the head is not there yet
+			r.Done = false // of a run through another engine: what is in the head is not there yet
 			j.Put(r)
 		case sim.Ended:
 			j.Put(e.record)

@@ -77,7 +77,7 @@ func (r *random) float() float64 {
 // bounds are those of a rule or a schema; nil is none.
 type bounds struct{ min, max *float64 }
 
-// within returns a whole number between the bounds.
+// within returns an integer between the bounds.
 func (r *random) within(n int64, b bounds) int64 {
 	lo, hi := n, n
 	if b.min != nil {

@@ -13,7 +13,7 @@ import (
 // afterCancel is why nothing but undos may be done any more.
 const afterCancel = "after the run was cancelled"
 
-// canUndo reports whether the workflow has an undo for a node: it stands behind it in the node table.
+// canUndo reports whether the workflow has an undo for a node: it is behind it in the node table.
 func (t *trial) canUndo(n *flow.Node) bool {
 	table := t.campaign.workflow.Info.Nodes
 	return n.Index >= 0 && n.Index+1 < len(table) && table[n.Index] == n && table[n.Index+1].ID == n.ID+engine.UndoSuffix

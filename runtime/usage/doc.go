@@ -4,7 +4,7 @@
 // known. Events of a run have it, and budgets of policies are counted in it as Spend. Modelled outputs also say which
 // model answered.
 //
-// USD is exact: a whole number of billionths of a dollar. ParseUSD reads a decimal, USD.String writes it.
+// USD is exact: an integer of billionths of a dollar. ParseUSD reads a decimal, USD.String writes it.
 //
 // The package imports the standard library and package value. Its values may be copied.
 package usage

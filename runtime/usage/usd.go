@@ -9,7 +9,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// USD is an amount of dollars as a whole number of billionths: sums of it are exact, which sums of floats are not.
+// USD is an amount of dollars as an integer of billionths: sums of it are exact, which sums of floats are not.
 type USD int64
 
 const dollar USD = 1e9

@@ -20,7 +20,7 @@ func AppendCanonical(b []byte, v any) ([]byte, error) {
 	return Canonicalize(b, j)
 }
 
-// Canonicalize appends the canonical form of JSON text, which must not stand in the room behind b. The error is a
+// Canonicalize appends the canonical form of JSON text, which must not be in the room behind b. The error is a
 // *ToolError with VALIDATION_ERROR.
 func Canonicalize(b, text []byte) ([]byte, error) {
 	c := &canon{scanner{b: text}, make([]canonNode, 0, min(2+len(text)/6, 32))}
@@ -58,7 +58,7 @@ type canonNode struct {
 	next  int    // the one behind it, 0: it is the last
 }
 
-// value returns the node of the value that stands here.
+// value returns the node of the value that is here.
 func (c *canon) value(key []byte) (at int, err *ToolError) {
 	at, c.nodes = len(c.nodes), append(c.nodes, canonNode{})
 	n := canonNode{key: key}

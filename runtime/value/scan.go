@@ -272,7 +272,7 @@ func (s *scanner) unicode(out []byte) ([]byte, *ToolError) {
 	return utf8.AppendRune(out, r), nil
 }
 
-// hex reads the four digits after the u that stands here.
+// hex reads the four digits after the u that is here.
 func (s *scanner) hex() (rune, *ToolError) {
 	if s.i+5 > len(s.b) {
 		s.i = len(s.b)

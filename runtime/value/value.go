@@ -78,7 +78,7 @@ func List(items ...Value) Value {
 	return Value{kind: ListKind, tree: &valueTree{items: slices.Clone(items)}}
 }
 
-// MapValue returns a map. Of two entries with the same key the later value stands at the earlier place.
+// MapValue returns a map. Of two entries with the same key the later value is at the earlier place.
 func Map(entries ...Entry) Value {
 	t := newMap(len(entries))
 	if len(entries) <= smallMap {
@@ -134,7 +134,7 @@ func newMap(n int) *valueTree {
 var emptyMap = &valueTree{keys: []string{}, items: []Value{}}
 
 const (
-	tinyMap  = 4 // how many entries stand in one allocation with the map
+	tinyMap  = 4 // how many entries are in one allocation with the map
 	smallMap = 8 // how many keys a linear search is good for
 )
 

@@ -10,7 +10,7 @@ import (
 // maxAttached bounds what a worker says about the attachments of one call: 100 of them, with URLs that JSON makes longer.
 const maxAttached = 4 << 20
 
-// Attach puts what a call of what has attached, a JSON list of {kind, url, content_type, bytes}, beside its result. It is
+// Attach puts what a call of what has attached, a JSON list of {kind, url, content_type, bytes}, next to its result. It is
 // not trusted more than tools are. Nothing attached is an empty list.
 func Attach(ctx context.Context, what string, list []byte) error {
 	if len(list) == 0 {

@@ -130,7 +130,7 @@ func message(kind, text string, more ...value.Entry) value.Value {
 	return value.Map(append([]value.Entry{{Key: "type", Value: value.String(kind)}, {Key: "content", Value: value.String(text)}}, more...)...)
 }
 
-// shown is a message as it stands in the state.
+// shown is a message as it is in the state.
 func shown(m llm.Message) []value.Value {
 	switch m.Role {
 	case llm.User:
@@ -156,7 +156,7 @@ func shown(m llm.Message) []value.Value {
 	return []value.Value{message("ai", m.Text, value.Entry{Key: "tool_calls", Value: value.List(calls...)})}
 }
 
-// spoken is a conversation as it stands in the state; what is no message of it is left out.
+// spoken is a conversation as it is in the state; what is no message of it is left out.
 func spoken(list value.Value) (system string, out []llm.Message) {
 	for i := range list.Len() {
 		m := dynamic.Of(list.Index(i))

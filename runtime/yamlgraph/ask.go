@@ -54,7 +54,7 @@ type Router struct {
 // A Way is where a label leads.
 type Way struct{ Label, To string }
 
-// A Prompt makes what a model is told, when it is asked.
+// A Prompt makes what a model receives, when it is asked.
 type Prompt func() (llm.Prompt, error)
 
 // NewPrompt is the prompt of two texts, with the first error of both.

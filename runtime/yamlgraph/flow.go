@@ -50,7 +50,7 @@ func New(slots ...dynamic.Slot) *Flow {
 	return &Flow{slots: slots}
 }
 
-// Aside is the flow for a node that runs beside others: what it writes waits for Join, so that none of them sees what
+// Aside is the flow for a node that runs in parallel with others: what it writes waits for Join, so that none of them sees what
 // another has written, and the state does not depend on which of them ends first.
 func (f *Flow) Aside() *Flow {
 	return &Flow{slots: f.slots, aside: true, counts: f.counts, limited: f.limited, route: f.route, stops: f.stops}

@@ -50,7 +50,7 @@ func inside(ctx context.Context, info *flow.Info, f func(*flow.Run) (dynamic.Fie
 type Choosing struct {
 	Key    string   // the field of the result
 	Stops  bool     // a call that fails ends the run
-	Parsed string   // the field of the mapping that a graph tool gives; empty: none
+	Parsed string   // the field of the mapping that a graph tool returns; empty: none
 	Graphs []string // the tools that give such a mapping
 }
 
@@ -87,7 +87,7 @@ func (f *Flow) Choose(r *flow.Run, n *flow.Node, c Choosing, id, tool, args dyna
 	return f.put(n, c.Key, v, nil)
 }
 
-// parse reads the mapping that a graph tool gives; wrong says why there is none.
+// parse reads the mapping that a graph tool returns; wrong says why there is none.
 func (c *Choosing) parse(v value.Value) (parsed value.Value, wrong string) {
 	result, _ := v.Get("result")
 	text := result.String()

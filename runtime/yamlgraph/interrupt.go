@@ -7,7 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Interrupt runs a node that asks a person: what is asked goes into the field key, the answer into the field resume. What
+// Interrupt runs a node that asks a user: what is asked goes into the field key, the answer into the field resume. What
 // the field holds already is asked, and else the message. An empty key is no field: every node asks its own question.
 func (f *Flow) Interrupt(r *flow.Run, n *flow.Node, key, resume string, held, message dynamic.Field) error {
 	if held.Value().IsNull() {
@@ -49,7 +49,7 @@ func made(r *flow.Run, n *flow.Node, m *Model, p Prompt) (value.Value, error) {
 	return value.String(text.Text), nil
 }
 
-// asked is what a person reads: text as it is, and other values as JSON.
+// asked is what a user reads: text as it is, and other values as JSON.
 func asked(v value.Value) string {
 	if v.Kind() == value.StringKind {
 		return v.String()

@@ -6,7 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// FindJSON finds JSON in the text of an answer, as the engine does: the whole text; what stands in a fence with the word
+// FindJSON finds JSON in the text of an answer, as the engine does: the entire text; what is in a fence with the word
 // json, in any fence; the first braces, or else brackets, that hold no others; the first ones with what is nested in them.
 // Without any it is the text.
 func FindJSON(text string) value.Value {
@@ -31,7 +31,7 @@ func FindJSON(text string) value.Value {
 	return value.String(text)
 }
 
-// fence is what stands in the first fence that begins so.
+// fence is what is in the first fence that begins so.
 func fence(s, begin string) (string, bool) {
 	_, inner, ok := strings.Cut(s, begin)
 	if !ok {

@@ -28,7 +28,7 @@ type Gather struct {
 	Key  string // the key of the node's update that is its result; an update without it is the result
 
 	MaxItems int     // so many items are looked at; 0: all
-	Failures string  // the field that failures go to; empty: they stand among the results
+	Failures string  // the field that failures go to; empty: they are among the results
 	Least    int     // so many items have to do well
 	Share    float64 // such a part of the items has to do well
 	Strict   bool    // more items than MaxItems are an error

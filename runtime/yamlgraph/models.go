@@ -37,7 +37,7 @@ func NewModel(provider, model string, p llm.Params, s Speakers) *Model {
 // envFile is the file of variables that the engine reads, too.
 var envFile = secret.File(".env")
 
-// setting is a variable of the environment, or of .env.
+// setting is an environment variable, or of .env.
 func setting(name string) string {
 	if v := os.Getenv(name); v != "" || name == "" {
 		return v

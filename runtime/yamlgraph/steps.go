@@ -14,7 +14,7 @@ func To(nodes ...*flow.Node) []*flow.Node { return nodes }
 // Steps runs a graph whose nodes hand on tokens: the nodes of first, then those that they lead to, until there are none.
 // The nodes of one step run in parallel, each once, with do. They see the state as it was, and what they write is there
 // when all of them have ended, in the order of their names. exits says which nodes come after one that has ended; it sees
-// what that node has written, and not what those beside it have.
+// what that node has written, and not what those next to it have.
 func (f *Flow) Steps(r *flow.Run, first []*flow.Node, do func(*flow.Run, *Flow, *flow.Node) error, exits func(*flow.Node) []*flow.Node) error {
 	for now := first; len(now) > 0; {
 		slices.SortFunc(now, func(a, b *flow.Node) int { return strings.Compare(a.ID, b.ID) })

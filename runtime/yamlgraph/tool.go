@@ -141,7 +141,7 @@ func (f *Flow) function(r *flow.Run, n *flow.Node, key string, p Policy, call fu
 	return nil
 }
 
-// Tool runs a tool node: what its tool gives goes into the field key.
+// Tool runs a tool node: what its tool returns goes into the field key.
 func (f *Flow) Tool(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.Value], key string, p Policy, args dynamic.Field) error {
 	if err := f.given(r, n); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the cassettes of the example, and fail")
 
 // Current records the cases of suite for real and reports cassettes that are not what comes of it. stand are pairs: a text
-// that stands in the cases, such as a port, and what it really is while the test runs. start is the workflow's New.
+// that is in the cases, such as a port, and what it really is while the test runs. start is the workflow's New.
 func Current[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](t *testing.T, info *flow.Info, start func(...runtime.Option) (W, error), suite string, stand ...string) {

@@ -70,7 +70,7 @@ type File struct {
 	Disk   string // its absolute name
 }
 
-// For is the file as a part of a tool whose files stand below a folder; name is its name there.
+// For is the file as a part of a tool whose files are below a folder; name is its name there.
 func (f *File) For(name string) ir.SourceFile {
 	return ir.SourceFile{Name: name, Disk: f.Disk, Text: f.Source.Text}
 }

@@ -233,7 +233,7 @@ func (f *filler) place() source.Span {
 	return f.tool.Key.Span
 }
 
-// Place is the reference of a tool to its source: the function's, module's or file's name as it stands in the workflow.
+// Place is the reference of a tool to its source: the function's, module's or file's name as it is in the workflow.
 func Place(t *ir.Tool) source.Span {
 	switch b := t.Binding.(type) {
 	case *ir.PythonTool:

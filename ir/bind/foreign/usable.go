@@ -75,7 +75,7 @@ func (f *filler) object(t *schema.Type) *schema.Type {
 	return &c
 }
 
-// enumWord reports whether a value can stand in enum<...> and in the tag of a Go field.
+// enumWord reports whether a value can be used in enum<...> and in the tag of a Go field.
 func enumWord(v string) bool {
 	return v != "" && len(v) <= maxWord && v == strings.TrimSpace(v) && !strings.ContainsAny(v, "<>|{}[],\"'`\\$") &&
 		!strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) })

@@ -79,7 +79,7 @@ func (p *places) placed(name, text string) (string, bool) {
 	return string(r.Code), true
 }
 
-// banner declares the variables: places beside the workflow that flowgen runs, else in the working directory.
+// banner declares the variables: places next to the workflow that flowgen runs, else in the working directory.
 func (p *places) banner() string {
 	if p == nil || len(p.used) == 0 {
 		return ""

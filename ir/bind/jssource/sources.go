@@ -23,7 +23,7 @@ const (
 // entry is what esbuild is asked to bundle. No file has a name with a NUL: esbuild looks for none.
 const entry = "/\x00/entry"
 
-// space marks names as none of files for esbuild, which would look around a file by itself. It stands before each name in a
+// space marks names as none of files for esbuild, which would look around a file by itself. It is before each name in a
 // bundle until it is taken out; no source may have it.
 const space = "flowgen-3c1d0f5e9a7b4e62"
 

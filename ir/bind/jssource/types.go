@@ -398,7 +398,7 @@ func (r *typeReader) word(t token) shape {
 	return r.library(name, args)
 }
 
-// arguments are the types in <...>, each read once; the reader stands after it.
+// arguments are the types in <...>, each read once; the reader is after it.
 func (r *typeReader) arguments() []shape {
 	start := r.i
 	r.angle()

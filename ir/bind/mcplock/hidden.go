@@ -61,7 +61,7 @@ func escape(b *strings.Builder, r rune) {
 	}
 }
 
-// escaped is JSON in which hidden characters stand as escapes. They stand in strings only.
+// escaped is JSON in which hidden characters stand as escapes. They are in strings only.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {

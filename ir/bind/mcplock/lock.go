@@ -1,4 +1,4 @@
-// Package mcplock reads and writes flowgen.lock, which holds what the tools of MCP servers were when a person had
+// Package mcplock reads and writes flowgen.lock, which holds what the tools of MCP servers were when a user had
 // flowgen look at them, and gives tools that are bound to a server the types that their schemas say. Nothing here
 // talks to a server.
 //
@@ -20,7 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// Name is the name of the file, beside the workflows it is about.
+// Name is the name of the file, next to the workflows it is about.
 const Name = "flowgen.lock"
 
 // version is the version of the file's form.
@@ -97,7 +97,7 @@ func sum(n *node) string {
 func (t *Tool) Description() string { return t.def.get("description").str() }
 
 // Hidden are the texts of the tool that hold characters nobody sees, or that change the order of others, escaped. Such
-// characters can say to a model what a person does not read.
+// characters can say to a model what a user does not read.
 func (t *Tool) Hidden() []string {
 	var out []string
 	var walk func(n *node, where string)
@@ -243,7 +243,7 @@ func (p *parser) server(n *node, s *Server) {
 	}
 }
 
-// tool reads a tool. Its hash must be that of what stands there: a merge may have mixed two versions.
+// tool reads a tool. Its hash must be that of what is there: a merge may have mixed two versions.
 func (p *parser) tool(k key, n *node) *Tool {
 	if !p.object(n, "a tool", append([]string{"hash"}, parts...)...) {
 		return nil

@@ -40,7 +40,7 @@ func (r *resolver) workflow(wf *ir.Workflow) {
 	}
 }
 
-// lock is what the lock file beside a workflow holds; broken tells that it was reported.
+// lock is what the lock file next to a workflow holds; broken tells that it was reported.
 func (r *resolver) lock(wf *ir.Workflow) (l *Lock, broken bool) {
 	if wf.Lock == nil {
 		return nil, false

@@ -58,7 +58,7 @@ func (r *reader) said(m *module, f *schema.Field, p *param) {
 	}
 }
 
-// defaulted reports whether what stands behind a field is a default: Field(...) without one is none.
+// defaulted reports whether what is behind a field is a default: Field(...) without one is none.
 func (r *reader) defaulted(n *node) bool {
 	dots := func(n *node) bool { return n.T == "" && n.S == "..." }
 	if n.T != "call" || n.X == nil || n.X.S != "Field" {

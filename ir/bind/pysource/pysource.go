@@ -67,7 +67,7 @@ func newRef(t *ir.Tool, b *ir.PythonTool) (ref, bool) {
 	return ref{t, module, function, b.Ref.Span}, ok && module != "" && function != ""
 }
 
-// at is the place of a part of the reference; the whole of it when it does not stand there verbatim.
+// at is the place of a part of the reference; the whole of it when it does not be there verbatim.
 func (f ref) at(part string, fromEnd bool) source.Span {
 	whole := f.module + ":" + f.function
 	i := strings.Index(f.span.Text(), whole)

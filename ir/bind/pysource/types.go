@@ -12,7 +12,7 @@ type reader struct {
 	*world
 	result  bool   // it is the result that is read
 	answer  bool   // what a model answers is read: with descriptions, bounds and all defaults
-	refused string // what was met that no JSON text stands for
+	refused string // what was met that JSON cannot represent
 
 	empties map[*statement]string // see empty
 }

@@ -72,7 +72,7 @@ func parameters(sym symbol) *schema.Type {
 const maxAbove = 8
 
 // free is where the module of a tool is looked for. A tool that is bound to its file's folder stays there; another is
-// found in the working directory, beside the file or above it, whichever has the module first, as the engine has it that
+// found in the working directory, next to the file or above it, whichever has the module first, as the engine has it that
 // begins with its working directory. root is the folder of the module, relative to the file's.
 func (r *resolver) free(f ref, b *ir.PythonTool) (w *world, root string) {
 	home := r.opts.Folder(f.tool.File)

@@ -7,7 +7,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/expr"
 )
 
-// around is what stands around statements.
+// around is what is around statements.
 type around struct {
 	next        int // the point that runs when they end
 	head, after int // of the loop that they are in: the points that a Next and a Break lead to
@@ -54,7 +54,7 @@ func (s *structure) plain(at int, c around) (ir.Block, bool) {
 	return append(out, rest...), ok
 }
 
-// loop writes a cycle. What comes after it is one of the points that lead out; what stands before other ways out is in the loop.
+// loop writes a cycle. What comes after it is one of the points that lead out; what is before other ways out is in the loop.
 func (s *structure) loop(at int, c around) (ir.Block, bool) {
 	for _, after := range s.exits(at) {
 		in := around{next: at, head: at, after: after, outer: append(slices.Clone(c.outer), after)}
@@ -245,7 +245,7 @@ func branches(b ir.Block) bool {
 	})
 }
 
-// ends reports whether nothing runs what stands after a block.
+// ends reports whether nothing runs what is after a block.
 func ends(b ir.Block) bool {
 	if len(b) == 0 {
 		return false

@@ -129,7 +129,7 @@ func (c *Cache) Put(_ context.Context, key string, value []byte, ttl time.Durati
 	}
 }
 
-// write makes the whole file under another name and puts it in place.
+// write makes the entire file under another name and puts it in place.
 func (c *Cache) write(name string, data []byte) error {
 	part := rand.Text() + unfinished
 	f, err := c.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

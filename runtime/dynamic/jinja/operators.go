@@ -83,7 +83,7 @@ func (t *Text) Power(a, b dynamic.Field) dynamic.Field {
 // Negative is -a.
 func (t *Text) Negative(a dynamic.Field) dynamic.Field { return t.Minus(dynamic.Whole(0), a) }
 
-// whole makes a whole number of a result when both operands are.
+// whole makes an integer of a result when both operands are.
 func whole(a, b, result dynamic.Field) dynamic.Field {
 	v := result.Value()
 	if a.Value().Kind() == value.IntKind && b.Value().Kind() == value.IntKind && v.Kind() == value.FloatKind && math.Abs(v.Float()) < 1<<53 {

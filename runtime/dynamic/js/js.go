@@ -193,7 +193,7 @@ func parseNumber(s string) float64 {
 // maxSafe is the largest number that JavaScript counts to.
 const maxSafe = 1<<53 - 1
 
-// JSON is JSON.stringify(v): compact, keys in their order, whole numbers without a fraction.
+// JSON is JSON.stringify(v): compact, keys in their order, integers without a fraction.
 func JSON(v value.Value) string { return string(appendJSON(nil, v, 0)) }
 
 func appendJSON(b []byte, v value.Value, depth int) []byte {
@@ -239,7 +239,7 @@ func appendText(b []byte, s string) []byte {
 	return append(b, value.JSON(s)...)
 }
 
-// Text is how a value stands in a prompt: strings as they are, all else as JSON.
+// Text is how a value is in a prompt: strings as they are, all else as JSON.
 func Text(f dynamic.Field) string {
 	if v := f.Value(); v.Kind() != value.StringKind {
 		return JSON(v)

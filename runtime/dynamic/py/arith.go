@@ -74,7 +74,7 @@ func Div(a, b dynamic.Field) (dynamic.Field, error) {
 	return arithmetic("/", x, y, nil, func(x, y float64) float64 { return x / y })
 }
 
-// arithmetic calculates with whole numbers as long as both sides are, and whole is not nil.
+// arithmetic calculates with integers as long as both sides are, and whole is not nil.
 func arithmetic(op string, a, b value.Value, whole func(a, b int64) (int64, error), float func(x, y float64) float64) (dynamic.Field, error) {
 	x, ok := number(a)
 	y, too := number(b)

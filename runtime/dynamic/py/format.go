@@ -111,7 +111,7 @@ type spec struct {
 	typ       byte // 0: not written
 }
 
-// parse reads a format of values that stand at the left or right unless it says something else.
+// parse reads a format of values that are at the left or right unless it says something else.
 func parse(text string, side byte) (spec, error) {
 	s := spec{fill: ' ', precision: -1}
 	whole, filled := text, false

@@ -183,7 +183,7 @@ func (c *comparison) shared(ch *Change, key string, yield func(name string, by *
 // are not equal, in bytes.
 const leastShared = 6
 
-// shares reports whether two changes may be the same one: what is new in one stands in what is new in the other, and so
+// shares reports whether two changes may be the same one: what is new in one is in what is new in the other, and so
 // does what is old.
 func shares(x, y *Change) bool {
 	if string(x.Old) == string(y.Old) && string(x.New) == string(y.New) {
@@ -194,7 +194,7 @@ func shares(x, y *Change) bool {
 	return ok && too && old+now >= leastShared
 }
 
-// within reports whether one of two values stands in the other, and how long it is.
+// within reports whether one of two values is in the other, and how long it is.
 func within(a, b json.RawMessage) (n int, ok bool) {
 	s, t := plainText(a), plainText(b)
 	if len(s) > len(t) {

@@ -20,11 +20,11 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
 
-// large is the size from which an input or output stands in a file of its own, so that a journal can be read and compared
+// large is the size from which an input or output is in a file of its own, so that a journal can be read and compared
 // by people.
 var large = 64 << 10 // a variable for tests
 
-// blobRef stands in a line for a value that is kept beside it.
+// blobRef is in a line for a value that is kept next to it.
 type blobRef struct {
 	Blob  string `json:"$blob"` // SHA-256
 	Bytes int    `json:"bytes"`
@@ -150,7 +150,7 @@ func (f *Folder) inline(id string, line []byte, held *int) ([]byte, error) {
 	return line, nil
 }
 
-// isCall reports whether a line is about a call: the input and the output of a run stand in its lines.
+// isCall reports whether a line is about a call: the input and the output of a run are in its lines.
 func isCall(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"kind":"intent"`)) || bytes.HasPrefix(line, []byte(`{"kind":"end"`))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
-// Engine records one run in a folder while it goes on, as goroutines. The intent of every call stands in the journal
+// Engine records one run in a folder while it goes on, as goroutines. The intent of every call is in the journal
 // before the call is made, and its end before its result is used. An engine that cannot write stops the run: no call is
 // made any more.
 type Engine struct {
@@ -332,7 +332,7 @@ func (e *Engine) Finish(r *flow.Run, err error) error {
 	return errors.Join(werr, wrap(log.Close()), e.store.close())
 }
 
-// Answer writes what a person has said to a question of a run that goes on. An answer that Respond refuses changes nothing.
+// Answer writes what a user has said to a question of a run that goes on. An answer that Respond refuses changes nothing.
 func (e *Engine) Answer(question, answer string) error {
 	a, err := e.folder.answer(e.id, e.old, question, answer)
 	if err != nil {
@@ -478,7 +478,7 @@ func unavailable(err error) *runtime.RunError {
 	return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: err.Error(), Err: err}
 }
 
-// idle finds out when a run does nothing but wait for people.
+// idle finds out when a run does nothing but wait for answers.
 type idle struct {
 	busy  atomic.Int64 // calls and waits that are not questions
 	moved atomic.Int64 // counts their beginnings and ends; an end before busy falls, so that no calm is seen without it
@@ -499,7 +499,7 @@ func (i *idle) calm(before int64) (moved int64, calm bool) {
 	return moved, busy == 0 && moved == before
 }
 
-// quiet is how long nothing else must have happened before a run that waits for people is stopped.
+// quiet is how long nothing else must have happened before a run that waits for answers is stopped.
 const quiet = 150 * time.Millisecond
 
 // Wait is what a question does that nobody is there to answer: it waits until nothing else in the run goes on, and then

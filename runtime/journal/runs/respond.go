@@ -22,7 +22,7 @@ var (
 	ErrWrongAnswer = errors.New("that is no answer to the question")
 )
 
-// Respond writes down what a person answers to a question of a run that waits, by the key of the question: Question.Key
+// Respond writes down what a user answers to a question of a run that waits, by the key of the question: Question.Key
 // of *runtime.Waiting. Nothing runs; Resume goes on with the run. The answer is on the disk when Respond returns.
 //
 // Errors: ErrNoRun, ErrNoQuestion, ErrLate, ErrWrongAnswer with a *value.ToolError that says what is wrong, and ErrBusy

@@ -20,7 +20,7 @@ type File interface {
 
 // Disk is where logs are: OS is the operating system's, package database has one in a database, and tests have disks that fail.
 type Disk interface {
-	// ReadFile returns the whole file; an error that is fs.ErrNotExist says that there is none.
+	// ReadFile returns the entire file; an error that is fs.ErrNotExist says that there is none.
 	ReadFile(name string) ([]byte, error)
 	// Append opens a file for writing at its end and makes it when it is missing.
 	Append(name string) (File, error)

@@ -10,7 +10,7 @@ import (
 // noFollow are the flags that open no link: openFile has looked already.
 const noFollow = 0
 
-// Lock locks a file beside the log, which stays: a lock on a file that is removed would keep nobody away.
+// Lock locks a file next to the log, which stays: a lock on a file that is removed would keep nobody away.
 func (osDisk) Lock(name string) (func() error, error) {
 	f, err := openFile(name+".lock", os.O_CREATE|os.O_RDWR)
 	if err != nil {

@@ -205,7 +205,7 @@ func (l *Log) commit(end int64) error {
 	return nil
 }
 
-// Close writes what is pending and releases the log for others. What stands behind lines that are durable is made durable
+// Close writes what is pending and releases the log for others. What is behind lines that are durable is made durable
 // too.
 func (l *Log) Close() error {
 	l.mu.Lock()

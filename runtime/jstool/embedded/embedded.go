@@ -1,7 +1,7 @@
 // Package embedded makes tools of JavaScript modules that need nothing of Node. They run inside the program, in an
 // interpreter written in Go (ECMAScript 2017 to 2023 for the most part, native modules).
 //
-// There is no I/O, no timer and no module to import: console is all a module finds beside the language itself, and what
+// There is no I/O, no timer and no module to import: console is all a module finds next to the language itself, and what
 // it prints goes into the error a call may end with. Interpreters are reused, so what a module keeps in its variables
 // may or may not be there at the next call, as in package jstool.
 //

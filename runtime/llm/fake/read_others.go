@@ -101,7 +101,7 @@ func readAnthropic(r *Request) string {
 	return ""
 }
 
-// blocks adds a message. open are the calls whose results have to stand in it.
+// blocks adds a message. open are the calls whose results have to be in it.
 func (r *Request) blocks(role string, blocks []anthropicBlock, open []llm.Call) ([]llm.Call, string) {
 	m := llm.Message{Role: llm.User}
 	if role == "assistant" {

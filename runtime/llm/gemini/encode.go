@@ -19,7 +19,7 @@ const name = "gemini"
 // ownID begins the ids of calls that came without one. They are not sent back.
 const ownID = "gemini_call_"
 
-// memo is a conversation as it has been encoded so far. Whether an answer is streamed stands in the URL.
+// memo is a conversation as it has been encoded so far. Whether an answer is streamed is in the URL.
 type memo struct {
 	body  *wire.Body
 	told  int // messages in body
@@ -65,7 +65,7 @@ func newMemo(req *llm.Request) (*memo, error) {
 	return m, nil
 }
 
-// noSchemaWithTools are the models that refuse a schema of the answer beside tools.
+// noSchemaWithTools are the models that refuse a schema of the answer next to tools.
 var noSchemaWithTools = regexp.MustCompile(`^(models/)?gemini-[12]\b`)
 
 func config(p *llm.Params) (*genai.GenerationConfig, error) {

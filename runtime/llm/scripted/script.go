@@ -19,7 +19,7 @@ import (
 type Script struct {
 	Answers []Answer `json:"answers"`
 
-	file string // that the answers stand in; "" for a script that is none
+	file string // that the answers are in; "" for a script that is none
 }
 
 // An Answer is what is said, and when. All conditions that are given have to hold.

@@ -15,7 +15,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// The bounds of what a query gives.
+// The bounds of what a query returns.
 const (
 	maxRows  = 1_000_000
 	maxBytes = 64 << 20

@@ -5,7 +5,7 @@
 // which get the state as an instance of its class and return the fields that they write. The input of such a tool is the
 // fields of the state that the class is given, its result the fields that it writes, written or not.
 //
-// Modules of the packages stargraph and pydantic are used where they are installed. Where they are not, Modules stands in
+// Modules of the packages stargraph and pydantic are used where they are installed. Where they are not, Modules is in
 // for what nodes, tools and states import from them: base classes, the decorator @tool, errors, markers, models with defaults
 // and validators. An import of something else from them is an error that names it and says what to do.
 package pyclass

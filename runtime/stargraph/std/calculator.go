@@ -265,7 +265,7 @@ func (c *calculation) call(name string, args []number) (number, error) {
 	return number{}, c.wrong("%s of %d values is not known", name, len(args))
 }
 
-// apply computes one operation as Python does; whole numbers that do not fit 64 bits become floats.
+// apply computes one operation as Python does; integers that do not fit 64 bits become floats.
 func (c *calculation) apply(op string, v, w number) (number, error) {
 	if (op == "/" || op == "//" || op == "%") && w.f == 0 {
 		return number{}, c.wrong("division by zero")
@@ -296,7 +296,7 @@ func (c *calculation) apply(op string, v, w number) (number, error) {
 	return real(math.Pow(v.f, w.f)), nil
 }
 
-// whole computes with whole numbers; ok is false when the result is none that fits.
+// whole computes with integers; ok is false when the result is none that fits.
 func whole(op string, v, w int64) (n int64, ok bool) {
 	switch op {
 	case "+":

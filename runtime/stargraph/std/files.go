@@ -32,7 +32,7 @@ func root() (string, error) {
 	return name, err
 }
 
-// Place is the whole name of a file in the folder that tools see, its links followed. A name that leads out of it is
+// Place is the entire name of a file in the folder that tools see, its links followed. A name that leads out of it is
 // POLICY_DENIED.
 func Place(name string) (full string, err error) {
 	dir, err := root()
@@ -51,7 +51,7 @@ func Place(name string) (full string, err error) {
 	return full, nil
 }
 
-// inside opens the folder that tools see: no name leads out of it, and no link. full is the whole name of the file.
+// inside opens the folder that tools see: no name leads out of it, and no link. full is the entire name of the file.
 func inside(name string, do func(root *os.Root, at, full string) error) error {
 	dir, err := root()
 	if err != nil {

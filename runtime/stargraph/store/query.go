@@ -11,7 +11,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// maxRows is how many rows a query gives at most.
+// maxRows is how many rows a query returns at most.
 const maxRows = 10_000
 
 // Query asks a database of SQLite in the folder that tools see, which is only read: {columns, rows, row_count, truncated}, each

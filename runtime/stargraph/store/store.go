@@ -23,10 +23,10 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// snippet is how many characters of a document a model is told.
+// snippet is how many characters of a document a model receives.
 const snippet = 1500
 
-// rank is how much the first places of a list weigh beside later ones when lists are joined.
+// rank is how much the first places of a list weigh next to later ones when lists are joined.
 const rank = 60
 
 // open opens a file of the working directory, or an absolute name, to be read alone.

@@ -30,7 +30,7 @@ func (p Program) claude(ctx context.Context, prompt, resume string) (value.Value
 		if err != nil {
 			return value.Null(), err
 		}
-		at := len(args) // --max-turns stands behind it
+		at := len(args) // --max-turns is behind it
 		if i := slices.Index(args, "--max-turns"); i >= 0 {
 			at = i
 		}

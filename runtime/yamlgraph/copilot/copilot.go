@@ -1,5 +1,5 @@
 // Package copilot asks the programs of the copilot nodes of YAMLGraph files: copilot, claude and opencode, which have to be
-// installed and signed in. No shell sees what they are told.
+// installed and signed in. No shell sees what they receive.
 package copilot
 
 import (

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Write puts data into the file name: into a new file beside it first, which then takes its place. The mode of an
+// Write puts data into the file name: into a new file next to it first, which then takes its place. The mode of an
 // existing file is kept. A link to a file of the same folder stays one, and the file is replaced; any other link is an
 // error, so that no repository decides which files of its user are written. The folder must exist.
 func Write(name string, data []byte) (err error) {
@@ -53,7 +53,7 @@ func Write(name string, data []byte) (err error) {
 	return os.Rename(temp, name)
 }
 
-// create makes a new file beside name, under a name that the go command does not look at.
+// create makes a new file next to name, under a name that the go command does not look at.
 func create(name string, mode os.FileMode) (*os.File, error) {
 	dir, base := filepath.Split(name)
 	for i := 0; ; i++ {

@@ -25,7 +25,7 @@ func toolNotes(t *ir.Tool) []string {
 		add("it is %s", t.State)
 	}
 	if t.Approve {
-		add("a person is asked before each call")
+		add("a user is asked before each call")
 	}
 	if t.Auth != nil && t.Auth.Secret.Name != "" {
 		add("needs the secret %s", t.Auth.Secret.Name)

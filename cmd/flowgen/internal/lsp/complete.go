@@ -96,7 +96,7 @@ func inExpression(text string, at spot, yaml bool) (lo int, ok bool) {
 	return lo, slices.ContainsFunc(forms, func(f native.Form) bool { return f.Kind == native.FormExpr })
 }
 
-// marker is the end of a name that stands at the cursor while it is compiled. Nobody writes it.
+// marker is the end of a name that is at the cursor while it is compiled. Nobody writes it.
 const marker = "zqx7_"
 
 // expressions are the names that can follow at the cursor. The file is compiled with a name there: what the checker then says of

@@ -36,7 +36,7 @@ func (s *server) at(params *json.RawMessage) (c cursor, p positionParams, err er
 	return c, p, nil
 }
 
-// ref is what stands at the cursor; nil when it is nothing that has a name, or its place is that of an earlier text.
+// ref is what is at the cursor; nil when it is nothing that has a name, or its place is that of an earlier text.
 func (c cursor) ref() *index.Ref {
 	for _, r := range c.roots {
 		if r.index == nil {

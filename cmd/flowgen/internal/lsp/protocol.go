@@ -69,7 +69,7 @@ type changeParams struct {
 	ContentChanges []change     `json:"contentChanges"`
 }
 
-// A change without a range is the whole text.
+// A change without a range is the entire text.
 type change struct {
 	Range *span  `json:"range"`
 	Text  string `json:"text"`

@@ -27,7 +27,7 @@ func main() { %[3]s.Main(%[4]sInfo, %[4]sNew) }
 // mainPackage is the leaf of the runtime whose Main the program calls, by its name below the runtime.
 func (s *Source) mainPackage() string { return cmp.Or(s.Main, "cli") }
 
-// mainText is the main of the program; importPath is where the workflow is, "" for beside it.
+// mainText is the main of the program; importPath is where the workflow is, "" for next to it.
 func (s *Source) mainText(importPath string) []byte {
 	leaf, imported, qualifier := s.mainPackage(), "", ""
 	for _, store := range s.Stores {

@@ -13,7 +13,7 @@ import (
 )
 
 // A Stamp remembers that generating wrote what is there from what is there, so that the next time, when nothing has
-// changed, nothing need be compiled. It stands beside the executables in the cache, and is as exact: everything that the
+// changed, nothing need be compiled. It is next to the executables in the cache, and is as exact: everything that the
 // compiler has read is compared by content.
 type Stamp struct {
 	cache *Cache
@@ -103,7 +103,7 @@ func (s *Stamp) Keep(ctx context.Context, g Generated) error {
 	return nil
 }
 
-// folder adds what decides the package of an output there: the Go files beside it and the module; and, when Go was read,
+// folder adds what decides the package of an output there: the Go files next to it and the module; and, when Go was read,
 // the packages that it imports.
 func (s *inputSet) folder(ctx context.Context, dir string, imports bool) error {
 	s.add(sources, dir)

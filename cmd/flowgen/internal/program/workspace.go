@@ -259,7 +259,7 @@ func unusedName(dir string) string {
 	}
 }
 
-// embed puts what the generated file embeds into the scratch folder, and has it stand in dir for the go command.
+// embed puts what the generated file embeds into the scratch folder, and has it are in dir for the go command.
 func (w *workspace) embed(assets map[string][]byte, dir string, overlay map[string]string) error {
 	for name := range assets {
 		overlay[filepath.Join(dir, filepath.FromSlash(name))] = filepath.FromSlash(name)
@@ -337,7 +337,7 @@ func (w *workspace) provideRuntime(ctx context.Context, packages []string, from 
 	if err != nil {
 		return err
 	}
-	// -modfile needs the copy's go.sum beside it, and does not work in workspaces.
+	// -modfile needs the copy's go.sum next to it, and does not work in workspaces.
 	w.flags = append(w.flags, "-mod=mod", "-modfile="+filepath.Join(w.scratch, "go.mod"))
 	w.env = append(w.env, "GOWORK=off")
 	return w.write(map[string][]byte{"go.mod": newMod, "go.sum": origin.MergeSums(sums, own)})

@@ -66,7 +66,7 @@ func (p *Project) requireFlowgen(ctx context.Context, from origin.Origin) (chang
 	return changed, err
 }
 
-// edited is a go.mod with flowgen in it; what else stands there stays.
+// edited is a go.mod with flowgen in it; what else is there stays.
 func (p *Project) edited(before []byte, from origin.Origin) ([]byte, error) {
 	mod := &modfile.File{}
 	if p.NewModule() {

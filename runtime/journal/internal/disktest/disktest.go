@@ -84,7 +84,7 @@ func files(t *testing.T, open Open) {
 	if _, err := f.Write([]byte("late")); err == nil {
 		t.Error("a closed file can be written")
 	}
-	blob, err := s.Append(filepath.Join("files", "räume 1", "blobs", "b")) // under the lease of the log beside it
+	blob, err := s.Append(filepath.Join("files", "räume 1", "blobs", "b")) // under the lease of the log next to it
 	must(t, err)
 	must(t, blob.Close())
 	must(t, unlock())

@@ -37,7 +37,7 @@ func TextFields[F Field](fields ...F) bool {
 	return Sound(fields...)
 }
 
-// CountFields reports whether fields are whole numbers, where they are given.
+// CountFields reports whether fields are integers, where they are given.
 func CountFields[F Field](fields ...F) bool {
 	for _, f := range fields {
 		if given(f) && strings.Trim(f.Raw(), "-0123456789") != "" {

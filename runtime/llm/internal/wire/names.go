@@ -27,7 +27,7 @@ func (n *Names) Safe(name string) string {
 	return s
 }
 
-// Own returns a safe name for a tool of the provider's own, beside all that have been asked for so far.
+// Own returns a safe name for a tool of the provider's own, next to all that have been asked for so far.
 func (n *Names) Own(name string) string {
 	if n.safe == nil {
 		n.safe, n.real = map[string]string{}, map[string]string{}

@@ -136,7 +136,7 @@ func (b *Body) Append(message any) {
 	b.bytes = bytes.TrimSuffix(b.bytes, newline) // nobody has been given it yet
 }
 
-// Parts are the bytes of the whole body, for Post.
+// Parts are the bytes of the entire body, for Post.
 func (b *Body) Parts() (begin, end []byte) { return b.bytes[:len(b.bytes):len(b.bytes)], ending }
 
 var newline, ending = []byte("\n"), []byte("]}")
