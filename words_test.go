@@ -29,6 +29,19 @@ var foreignWords = []struct {
 	{phrase(`(the )?beginning of the address`), "base URL"},
 	{phrase(`asking a model`), "model call"},
 	{phrase(`mend(s|ed|ing)?`), "fix"},
+	{phrase(`(a|no) whole number`), "an integer"},
+	{phrase(`whole numbers`), "integers"},
+	{phrase(`stands? (twice|more than once)`), "appears twice"},
+	{phrase(`(cannot|can) stand (here|in|on|at|where)`), "is not allowed here, cannot be used in"},
+	{phrase(`stands (in the|in a|at the|at its|under|on the|where)`), "is in, is declared in, belongs in"},
+	{phrase(`variables? of the environment`), "environment variable"},
+	{phrase(`(asks|to|that) a person`), "a user, an approver"},
+	{phrase(`waiting for people`), "waiting for answers"},
+	{phrase(`(model|agent|it) is told`), "receives"},
+	{phrase(`(models|agents) are told`), "receive"},
+	{phrase(`next to a float`), "with a float"},
+	{phrase(`beside (the|this|its|a) (file|workflow|graph|generated|code)`), "next to"},
+	{phrase(`spelt|misspelt`), "written, misspelled"},
 }
 
 // allowedWords are the texts that are not edited yet or quote an output, by file: how many. The list may only shrink.
