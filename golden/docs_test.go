@@ -157,7 +157,7 @@ func openPage(t *testing.T, name string, support *txtar.Archive) *docPage {
 		own[file] = b.line
 		files[file] = []byte(b.text)
 	}
-	if p.guide = filepath.Base(filepath.Dir(name)) == "guides"; p.guide {
+	if p.guide = filepath.Base(filepath.Dir(name)) == "guides" || p.name == "start.md" || strings.HasPrefix(p.name, "from-"); p.guide {
 		if own["go.mod"] == 0 {
 			files["go.mod"], files["go.sum"] = offline.Module(t, "example.com/app")
 		}
