@@ -182,7 +182,7 @@ func run(s *system, w *workflow) int {
 	case "manifest":
 		return describe(s, w.info, verb, w.info.Facts.Manifest(), ManifestText, args)
 	case "inspect":
-		return inspectCommand(s, w.info, args)
+		return inspectCommand(s, w.info, args, nil)
 	case "version":
 		return versionCommand(s, w.info, args)
 	case "completion":

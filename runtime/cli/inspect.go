@@ -38,13 +38,33 @@ func Inspect(stdout, stderr io.Writer, args []string) int {
 	s := hostSystem()
 	s.args, s.stdout, s.stderr = args, stdout, stderr
 	defer s.close()
-	return inspectCommand(s, &flow.Info{}, args)
+	return inspectCommand(s, &flow.Info{}, args, nil)
+}
+
+// An Elsewhere has runs that no folder has: those of an engine.
+type Elsewhere struct {
+	Flag string // that says so: RUN is then the id of such a run
+	// Read returns the journal of a run. Unless ok, the call ends with code.
+	Read func(c *Call, id string) (j *journal.Journal, code int, ok bool)
+
+	call *Call
+}
+
+// Inspect is the verb inspect, for runs elsewhere, too.
+func (c *Call) Inspect(e Elsewhere) int {
+	e.call = c
+	return inspectCommand(c.s, c.w.info, c.args, &e)
 }
 
 // inspectCommand shows what was recorded about runs. info's name, unless it is empty, is the workflow that "latest"
 // is about.
-func inspectCommand(s *system, info *flow.Info, args []string) int {
+func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere) int {
 	set := newFlagSet()
+	elsewhere := false
+	if other != nil {
+		set.BoolVar(&elsewhere, other.Flag, false, "")
+		set.StringVar(&other.call.flags.blobs, "blobs", "", "")
+	}
 	format := set.String("format", "text", "")
 	dir := set.String("runs", "", "")
 	var which filter
@@ -69,6 +89,9 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 	case *format != "text" && *format != "json" && *format != "jsonl":
 		s.complain(mistake{"there is no format " + *format, "write --format text, --format json or --format jsonl"})
 		return ExitUsage
+	case elsewhere && len(rest) == 0:
+		s.complain(mistake{"which run?", "write inspect --" + other.Flag + " ID"})
+		return ExitUsage
 	case *format == "jsonl" && len(rest) != 1:
 		s.complain(mistake{"--format jsonl writes the journal of one run", "write inspect RUN --format jsonl"})
 		return ExitUsage
@@ -92,6 +115,13 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 	if len(rest) == 0 {
 		return in.list()
 	}
+	if elsewhere {
+		j, code, ok := other.Read(other.call, rest[0])
+		if !ok {
+			return code
+		}
+		return in.journal(rest, j, *format)
+	}
 	id, j, err := in.folder.Named(info.Name, rest[0])
 	if err != nil {
 		m := mistake{err.Error(), ""}
@@ -103,18 +133,23 @@ func inspectCommand(s *system, info *flow.Info, args []string) int {
 		s.complain(m)
 		return ExitFault
 	}
-	if *format == "jsonl" {
+	return in.journal(append([]string{id}, rest[1:]...), j, *format)
+}
+
+// journal shows a run: RUN [CALL].
+func (in *inspector) journal(rest []string, j *journal.Journal, format string) int {
+	if format == "jsonl" {
 		text, err := j.MarshalText()
 		if err != nil {
-			s.complain(mistake{err.Error(), ""})
+			in.s.complain(mistake{err.Error(), ""})
 			return ExitFault
 		}
-		return s.print(string(text))
+		return in.s.print(string(text))
 	}
 	if len(rest) == 1 {
-		return in.run(inspectionOf(id, j))
+		return in.run(inspectionOf(rest[0], j))
 	}
-	return in.call(id, j, rest[1])
+	return in.call(rest[0], j, rest[1])
 }
 
 // paper is what text is written for.

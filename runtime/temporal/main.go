@@ -37,6 +37,8 @@ func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runti
 		cli.Verb{Name: "respond", Arguments: "ID [KEY] ANSWER", Short: "answer a question of a run on Temporal", Run: m.respond},
 		cli.Verb{Name: "cancel", Arguments: "ID", Short: "cancel a run on Temporal", Run: m.cancel},
 		cli.Verb{Name: "describe", Arguments: "ID", Short: "print the state of a run on Temporal", Run: m.describe},
+		cli.Verb{Name: "inspect", Arguments: "--temporal ID [CALL]", Short: "show a run on Temporal; without --temporal a recorded run", Run: m.inspect},
+		cli.Verb{Name: "history", Arguments: "ID", Short: "print the history of a run on Temporal as JSON, for replay FILE", Run: m.printHistory},
 		cli.Verb{Name: "replay", Arguments: "ID|FILE", Short: "replay a run on Temporal, or its history in a file, with this program", Run: m.replay},
 	)
 }

@@ -14,12 +14,14 @@ import (
 	"github.com/nexus-rpc/sdk-go/nexus"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowgen-dev/flowgen/runtime/cli"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 )
 
 // Replayer makes the registry that Register needs of a replayer of histories, which makes no calls.
@@ -36,6 +38,7 @@ func (replayer) RegisterNexusService(*nexus.Service)                          {}
 func (m *commands) replay(c *cli.Call) int {
 	var opts Options
 	args, code, ok := c.Flags(func(set *flag.FlagSet) {
+		set.Bool("temporal", true, "") // as inspect has it; there are no other runs to replay here
 		set.IntVar(&opts.Together, "together", 0, "")
 		set.BoolVar(&opts.Local, "local", false, "")
 		set.IntVar(&opts.Events, "events", 0, "")
@@ -54,6 +57,43 @@ func (m *commands) replay(c *cli.Call) int {
 		return code
 	}
 	return c.Print(fmt.Sprintf("%d events replayed\n", len(h.Events)))
+}
+
+// inspect shows a run as its journal would be shown: the history is replayed, and what the engine has recorded is the journal.
+func (m *commands) inspect(c *cli.Call) int {
+	return c.Inspect(cli.Elsewhere{Flag: "temporal", Read: func(c *cli.Call, id string) (*journal.Journal, int, bool) {
+		h, code, ok := m.history(c, id)
+		if !ok {
+			return nil, code, false
+		}
+		var e *execution
+		if code := m.replayed(c, h, Options{begun: func(began *execution) { e = began }}); code != cli.ExitOK {
+			return nil, code, false
+		}
+		if e == nil {
+			return nil, c.Fail(cli.ExitFailed, "no worker has begun with run "+id, ""), false
+		}
+		return e.recorded(), cli.ExitOK, true
+	}})
+}
+
+func (m *commands) printHistory(c *cli.Call) int {
+	args, code, ok := c.Flags(func(*flag.FlagSet) {})
+	switch {
+	case !ok:
+		return code
+	case len(args) != 1:
+		return c.Fail(cli.ExitUsage, "expected the id of a run", "")
+	}
+	h, code, ok := m.history(c, args[0])
+	if !ok {
+		return code
+	}
+	b, err := temporalproto.CustomJSONMarshalOptions{Indent: "  "}.Marshal(h)
+	if err != nil {
+		return c.Fail(cli.ExitFault, err.Error(), "")
+	}
+	return c.Print(string(b) + "\n")
 }
 
 // replayed replays a history with this program.

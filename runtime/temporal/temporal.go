@@ -48,7 +48,7 @@ type Options struct {
 	// Observers see each event of a run once, not again while a history is replayed.
 	Observers []runtime.Observer
 
-	ended func(*journal.Journal) // called with what was recorded of a run
+	begun func(*execution) // called at the beginning of a run
 }
 
 const (
@@ -151,6 +151,9 @@ func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program,
 	if err := e.goOn(past); err != nil {
 		return out, err
 	}
+	if p.opts.begun != nil {
+		p.opts.begun(e)
+	}
 	if p.opts.together() > 1 {
 		workflow.GoNamed(ctx, "batches", e.batches)
 	}
@@ -177,9 +180,6 @@ func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program,
 				return out, err
 			}
 		}
-	}
-	if p.opts.ended != nil {
-		p.opts.ended(e.recorded())
 	}
 	return out, failed(err)
 }
