@@ -38,7 +38,7 @@ func TestCheckSecrets(t *testing.T) {
 		{"NEAR", []string{"user"}, `FG0906 secret "NEAR" is not set in ` + env + ` | set the variable NEAR before the program runs`},
 		{"EMPTY", []string{"org", "workspace"}, `FG0906 secret "EMPTY" is not set in ` + dotenv + `, or in ` + run + ` | write the line EMPTY=... to .env before the program runs`},
 		{"SHARED", []string{"org"}, ""},
-		{"SHARED", []string{"user", "org"}, `FG0907 secret "SHARED" is the one of the whole organisation, from ` + run + ` | set the variable SHARED to use one of your own, or declare ` + "`SHARED: {from: [org]}`"},
+		{"SHARED", []string{"user", "org"}, `FG0907 secret "SHARED" is the one of the entire organisation, from ` + run + ` | set the variable SHARED to use one of your own, or declare ` + "`SHARED: {from: [org]}`"},
 		{"GONE", []string{"org"}, `FG0906 secret "GONE" is not set in ` + run + ` | put it into the file /run/secrets/GONE before the program runs`},
 	}
 	for _, test := range tests {

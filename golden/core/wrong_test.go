@@ -132,7 +132,7 @@ var wrong = []struct {
 	{"a block runs nodes that perform, and \"n\" does not", func(l *language) { l.perform("n", whole(1)).Verb = &ir.Let{} }},
 	{"1 is no call", func(l *language) { l.perform("n", whole(1)) }},
 	{"node \"n\" bounds what it does not use", func(l *language) { l.atMost(l.perform("n", l.call(l.tool("echo"), cFail)), &ir.Tool{}, 3) }},
-	{"node \"n\" gives engine.Ended, and text is string", func(l *language) {
+	{"node \"n\" returns engine.Ended, and text is string", func(l *language) {
 		l.let("text", text("a"))
 		l.into("text", "n", l.call(l.tool("echo"), cFail))
 	}},
@@ -213,7 +213,7 @@ var wrong = []struct {
 		l.when(expr.Const(true), func() { l.let("inside", whole(1)) })
 		l.let("x", read("inside"))
 	}},
-	{"a return stands in an arm of a side", func(l *language) { l.side(l.ret, nothing) }},
+	{"a return is in an arm of a side", func(l *language) { l.side(l.ret, nothing) }},
 	{"a next is outside of a loop", func(l *language) { l.add(&ir.NextStmt{}) }},
 	{"a next is outside of a loop", func(l *language) {
 		l.add(&ir.WhileStmt{Max: 2, Do: l.in(func() { l.side(func() { l.add(&ir.NextStmt{}) }) })})
@@ -223,7 +223,7 @@ var wrong = []struct {
 		l.add(&ir.WhileStmt{Max: 2, Do: ir.Block{&ir.SwitchStmt{On: of(text("a")), Arms: []ir.SwitchArm{{Value: "a", Do: ir.Block{&ir.BreakStmt{}}}}}}})
 	}},
 	{"nothing runs what is after a next, a break or a return", func(l *language) { l.ret(); l.let("x", whole(1)) }},
-	{"a body returns what the workflow gives", func(l *language) { l.add(&ir.ReturnStmt{Value: of(whole(1))}) }},
+	{"a body returns what the workflow returns", func(l *language) { l.add(&ir.ReturnStmt{Value: of(whole(1))}) }},
 	{"the output reads x, which has no value at a return before it", func(l *language) {
 		l.when(expr.Const(true), l.ret)
 		l.let("x", whole(1))

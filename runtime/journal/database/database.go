@@ -252,7 +252,7 @@ func (s *Store) Lock(name string) (unlock func() error, err error) {
 func (s *Store) take(name, owner string) error {
 	for tries := 1; ; tries++ {
 		taken, err := s.exec(context.Background(), `INSERT INTO flowgen_leases (name, owner, until) VALUES ($1, $2, `+s.d.Clock+` + $3)
-			ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, until = EXCLUDED.until WHERE flowgen_leases.until < `+s.d.Clock, name, owner, s.lease.Milliseconds())
+			ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, until = EXCLUDED.until WHERE flowgen_leases.until <= `+s.d.Clock, name, owner, s.lease.Milliseconds())
 		if err != nil || taken != 0 {
 			return err
 		}
