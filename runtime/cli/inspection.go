@@ -98,14 +98,14 @@ type totals struct {
 
 // The states of a call.
 const (
-	callDone      = "done"
-	callFailed    = "failed"
-	callCancelled = "cancelled"
-	callOpen      = "open"     // it runs, or ran when the program was stopped
-	callInDoubt   = "in_doubt" // as open, and it may have changed something
-	callWaiting   = "waiting"  // for a user
+	callDone      = string(journal.CallDone)
+	callFailed    = string(journal.CallFailed)
+	callCancelled = string(journal.CallCancelled)
+	callOpen      = string(journal.CallOpen)
+	callInDoubt   = string(journal.CallInDoubt)
+	callWaiting   = string(journal.CallWaiting)
 
-	callInterrupted = "interrupted" // the program was stopped during it, and the run has gone on
+	callInterrupted = string(journal.CallInterrupted)
 )
 
 // inspectedCall is one attempt without what went in and came out.
@@ -178,27 +178,19 @@ func againFirst(a, b *inspectedCall) int {
 
 // state tells what became of an attempt.
 func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall {
-	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, State: callDone, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
+	c := inspectedCall{Key: r.Key, Attempt: r.Attempt, Tool: r.Tool, Effects: r.Effects, CallID: r.CallID,
 		Start: max(r.Start, 0), Cached: r.Cached, Truncated: r.Truncated, Attachments: r.Attachments, Abandoned: r.Abandoned, Denied: r.Denied, Sandbox: r.Sandbox,
 		Tokens: r.Tokens, CostUSD: r.CostUSD, Error: r.Error, Stack: r.Stack, Logs: r.Logs, Cancelled: r.Cancelled, Node: r.Node}
 	if r.Metered {
 		c.Effects = "asks" // journals say external
 	}
 	c.End = max(r.End, c.Start) // clocks of two programs may differ
-	switch {
-	case j.Waits(r):
-		c.State = callWaiting
+	c.State = string(journal.StateOf(r, j.Waits(r)))
+	switch c.State {
+	case callWaiting:
 		i.Waiting = append(i.Waiting, questionOf(r))
-	case r.Cancelled == runtime.ByScope, r.Cancelled == runtime.ByRun && !r.InDoubt():
-		c.State = callCancelled
-	case r.Done && r.Error != nil:
-		c.State = callFailed
-	case r.Done && r.Cancelled == "":
-	case r.InDoubt():
-		c.State = callInDoubt
+	case callInDoubt:
 		i.InDoubt = append(i.InDoubt, doubtful{r.Key, r.Attempt, r.Tool, r.CallID})
-	default:
-		c.State = callOpen
 	}
 	if !r.Done || c.State == callWaiting { // what an intent says is the most that it can take
 		c.End, c.Tokens, c.CostUSD = c.Start, 0, 0
@@ -209,10 +201,7 @@ func (i *inspection) state(j *journal.Journal, r *journal.Record) inspectedCall 
 // earlierCall is an attempt that was made again. It is not shown of a question: that has waited all the time.
 func earlierCall(j *journal.Journal, r *journal.Record) (c inspectedCall, shown bool) {
 	c = new(inspection).state(j, r)
-	switch c.State {
-	case callOpen, callInDoubt, callWaiting:
-		c.State = callInterrupted
-	}
+	c.State = string(journal.State(c.State).Earlier())
 	c.Again = true
 	return c, r.Tool != engine.HumanTool || r.Result()
 }

@@ -178,6 +178,18 @@ func (f *Folder) blob(id string, ref blobRef) ([]byte, error) {
 	return value, nil
 }
 
+// blobPart returns a part of a value that is kept beside the journal, and its size. Its sum is not compared: that would read all of it.
+func (f *Folder) blobPart(id string, ref blobRef, at, n int64) ([]byte, int64, error) {
+	if _, err := hex.DecodeString(ref.Blob); err != nil || filepath.Base(ref.Blob) != ref.Blob {
+		return nil, 0, fmt.Errorf("%q names no blob", ref.Blob)
+	}
+	part, size, err := wal.ReadRange(f.opts.Disk, filepath.Join(f.Blobs(id), ref.Blob), max(at, 0), n)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("blob %s is missing", ref.Blob)
+	}
+	return part, size, err
+}
+
 // store is where large outputs of a run are kept: next to its journal, and removed with it.
 type store struct {
 	once sync.Once

@@ -30,6 +30,7 @@ type Engine struct {
 	base   time.Time
 	seed   uint64
 	header journal.Header // of a new run
+	info   *flow.Info
 
 	past  *journal.Past    // nil: a new run
 	from  *origin          // of a forked run that goes on; nil: of another
@@ -62,6 +63,7 @@ func (f *Folder) New(info *flow.Info) *Engine {
 
 func (e *Engine) describe(info *flow.Info) {
 	h := hashesOf(info)
+	e.info = info
 	e.header = journal.Header{Workflow: info.Name, Seed: e.seed, Begin: e.base.UTC().Round(0), Graph: h.Graph, Nodes: h.Nodes,
 		Program: e.folder.opts.Program, Lock: h.Lock, Sync: string(e.folder.opts.Sync)}
 }
@@ -255,6 +257,7 @@ func (e *Engine) Start(r *flow.Run) error {
 		return unavailable(err)
 	}
 	e.header.Tenant = r.Tenant()
+	e.folder.keepPlan(e.header.Graph, e.info)
 	if err := e.append(journal.EncodeHeader(e.header), e.sure); err != nil || !e.fork {
 		return err
 	}

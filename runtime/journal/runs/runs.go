@@ -153,42 +153,6 @@ func made(id string) bool {
 	return true
 }
 
-// Run is what a list says about a run.
-type Run struct {
-	ID       string          `json:"id"`
-	Workflow string          `json:"workflow"`
-	Begin    time.Time       `json:"begin"`
-	Outcome  journal.Outcome `json:"outcome"`           // "" while it runs, and after a crash
-	Failure  string          `json:"failure,omitempty"` // of a run that failed, or why its journal cannot be read
-	From     string          `json:"from,omitempty"`
-}
-
-// List returns the runs in the folder, the latest first. A folder that is not there has none. Runs whose journal cannot
-// be read are listed with the reason.
-func (f *Folder) List() ([]Run, error) {
-	ids, err := f.ids()
-	if err != nil {
-		return nil, err
-	}
-	list := []Run{}
-	for _, id := range ids {
-		r := Run{ID: id}
-		if j, err := f.read(id); errors.Is(err, fs.ErrNotExist) || errors.Is(err, errEmpty) {
-			continue // it has not begun
-		} else if err != nil {
-			r.Failure = err.Error()
-		} else {
-			h, end := j.Header(), j.Finish()
-			r.Workflow, r.Begin, r.From, r.Outcome, r.Failure = h.Workflow, h.Begin, h.From, end.Outcome, end.Failure
-		}
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(a, b Run) int {
-		return cmp.Or(strings.Compare(f.since(b), f.since(a)), strings.Compare(a.ID, b.ID))
-	})
-	return list, nil
-}
-
 // ids are the names of the folders of runs, in no particular order. A folder of runs that is not there has none.
 func (f *Folder) ids() ([]string, error) {
 	names, err := f.opts.Disk.ReadDir(f.dir)

@@ -37,6 +37,25 @@ type Disk interface {
 	Lock(name string) (unlock func() error, err error)
 }
 
+// A Ranger is a Disk that can read a part of a file: logs are listed and followed without reading all of them.
+type Ranger interface {
+	// ReadRange returns at most n bytes of a file from an offset on, less where the file ends before, and the size of the file.
+	ReadRange(name string, at, n int64) (data []byte, size int64, err error)
+}
+
+// ReadRange is Ranger's, also for a disk that is none: then the whole file is read.
+func ReadRange(disk Disk, name string, at, n int64) (data []byte, size int64, err error) {
+	if r, ok := disk.(Ranger); ok {
+		return r.ReadRange(name, at, n)
+	}
+	if data, err = disk.ReadFile(name); err != nil {
+		return nil, 0, err
+	}
+	size = int64(len(data))
+	at = min(at, size)
+	return data[at:min(at+n, size)], size, nil
+}
+
 // ErrLocked is the error of a log that another process, or another Log of this one, has open.
 var ErrLocked = errors.New("another process is using this run")
 
@@ -117,6 +136,25 @@ func (osDisk) ReadFile(name string) ([]byte, error) {
 	b := bytes.NewBuffer(data)
 	_, err = b.ReadFrom(io.LimitReader(f, MaxFile))
 	return b.Bytes(), err
+}
+
+// ReadRange is Ranger's.
+func (osDisk) ReadRange(name string, at, n int64) (data []byte, size int64, err error) {
+	f, err := openFile(name, os.O_RDONLY)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	data = make([]byte, max(0, min(n, info.Size()-at)))
+	got, err := f.ReadAt(data, at)
+	if errors.Is(err, io.EOF) { // it became shorter
+		err = nil
+	}
+	return data[:got], info.Size(), err
 }
 
 func (osDisk) Append(name string) (File, error) {
