@@ -80,7 +80,7 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/gomodules", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/gomodules", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "studio", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
 		other: []string{"github.com/sourcegraph/jsonrpc2", "github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 
@@ -93,6 +93,11 @@ var table = []row{
 		pkg: "cmd/flowgen/internal/lsp", own: []string{"cmd/flowgen/internal/index", "internal/files", "internal/lazyregexp", "ir", "ir/...", "parser", "parser/native", "runtime/editdistance"},
 		other: []string{"github.com/sourcegraph/jsonrpc2"},
 	},
+
+	// The page knows the compiler by what cmd/flowgen gives it, and reads journals itself.
+	{pkg: "studio", own: []string{"studio/layout", "runtime/cli", "runtime/engine", "runtime/flow", "runtime/journal", "runtime/journal/diff", "runtime/journal/runs", "runtime/tool", "runtime/usage", "runtime/value"}},
+	{pkg: "studio/layout"},
+	{pkg: "studio/bundle", other: []string{"github.com/evanw/esbuild"}}, // a program for `go generate ./studio`
 
 	{pkg: "runtime/value"}, // the leaf that all packages may import
 	{pkg: "runtime/cel", own: []string{"runtime/value"}},

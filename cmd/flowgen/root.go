@@ -185,7 +185,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
 		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
 	root.AddCommand(a.inspectCommand(), a.diffCommand(), a.materializeCommand(), a.pinCommand()) // what was recorded
-	root.AddCommand(a.tortureCommand(), a.lspCommand())
+	root.AddCommand(a.tortureCommand(), a.lspCommand(), a.studioCommand())
 	for _, c := range root.Commands() {
 		if slices.Contains(readers, c.Name()) {
 			a.dialectFlags(c)

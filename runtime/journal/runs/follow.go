@@ -316,3 +316,18 @@ func (r *Reader) Value(v []byte, at, n int64) (part []byte, size int64, err erro
 	at = min(max(at, 0), size)
 	return v[at:min(at+n, size)], size, nil
 }
+
+// Busy reports whether a process of this machine is at a run. It locks nothing: a resume at the same time goes on.
+func (f *Folder) Busy(id string) bool { return isID(id) && wal.Owned(f.opts.Disk, f.log(id)) }
+
+// Size is how many bytes the journal of a run has.
+func (f *Folder) Size(id string) (int64, error) {
+	if !isID(id) {
+		return 0, noRecord(id)
+	}
+	_, size, err := wal.ReadRange(f.opts.Disk, f.log(id), 0, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, noRecord(id)
+	}
+	return size, err
+}

@@ -213,3 +213,34 @@ func TestPlanIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyRuns: a run is busy while a process has it, and no longer; to ask keeps nobody away.
+func TestBusyRuns(t *testing.T) {
+	dir := t.TempDir()
+	folder := runs.Open(dir, runs.Options{})
+	if err := os.Mkdir(filepath.Join(dir, "one"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "one", "journal.jsonl")
+	log, _, err := wal.Open(wal.OS, name, wal.Buffered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !folder.Busy("one") {
+		t.Error("an open run is not busy")
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if folder.Busy("one") || folder.Busy("two") || folder.Busy("../one") {
+		t.Error("a closed run is busy")
+	}
+	for _, text := range []string{"", "x", "0 -", "999999999 -", "1 -1", "-1 -", strings.Repeat("9", 100)} { // what a crash or somebody else leaves
+		if err := os.WriteFile(name+".lock", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if folder.Busy("one") {
+			t.Errorf("a lock with %q is busy", text)
+		}
+	}
+}

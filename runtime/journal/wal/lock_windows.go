@@ -28,3 +28,6 @@ func (osDisk) Lock(name string) (func() error, error) {
 
 // isNoDirSync reports what Windows says of a folder: it cannot be synced, and need not be.
 func isNoDirSync(err error) bool { return err != nil }
+
+// owned is not known here.
+func (osDisk) owned(string) bool { return false }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestStudioDocs runs the commands of docs/studio.md, each until it has answered with the page and, for its token only, with the
+// project, and is stopped.
+func TestStudioDocs(t *testing.T) {
+	if _, err := exec.LookPath("flowgen"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "studio.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^flowgen (studio[^#\n]*)`).FindAllStringSubmatch(string(text), -1)
+	if len(commands) < 3 {
+		t.Fatalf("docs/studio.md has %d commands", len(commands))
+	}
+	for _, c := range commands {
+		args := strings.Fields(strings.ReplaceAll(c[1], "/var/lib", t.TempDir()))
+		t.Run(strings.TrimSpace(c[1]), func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), "flowgen", args...)
+			cmd.Dir, cmd.Stderr = root, os.Stderr
+			if len(args) == 1 || strings.HasPrefix(args[1], "-") {
+				cmd.Dir = t.TempDir() // the folder of somebody's workflows
+			}
+			out, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			base, token, ok := strings.Cut(strings.TrimSpace(line), "/#token=")
+			if !ok {
+				t.Fatalf("it prints %q", line)
+			}
+			if code, body := fetched(t, base+"/", ""); code != http.StatusOK || !strings.Contains(body, "studio.js") {
+				t.Errorf("the page: %d %s", code, body)
+			}
+			if code, body := fetched(t, base+"/api/v1/project", ""); code != http.StatusUnauthorized || strings.Contains(body, "files") {
+				t.Errorf("without a token: %d %s", code, body)
+			}
+			if code, body := fetched(t, base+"/api/v1/project", token); code != http.StatusOK || strings.Contains(c[1], "triage ") && !strings.Contains(body, `"name":"triage"`) {
+				t.Errorf("the project: %d %s", code, body)
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("it ends with %v", err)
+			}
+		})
+	}
+}
+
+// TestStudioFolder: what is no folder, and a taken port, are mistakes of the command line.
+func TestStudioFolder(t *testing.T) {
+	for _, args := range []string{"studio nowhere", "studio studio_test.go", "studio a b", "studio --port 70000"} {
+		var out strings.Builder
+		if code := run(strings.Fields(args), strings.NewReader(""), &out, &out); code != exitUsage {
+			t.Errorf("%s: %d %s", args, code, out.String())
+		}
+	}
+}
+
+func fetched(t *testing.T, address, token string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/manifest"
+	"github.com/flowgen-dev/flowgen/ir/plan"
+	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/runtime/cli"
+	"github.com/flowgen-dev/flowgen/studio"
+)
+
+// studioProject is what commands say of the workflows of the current folder, for the page. A workflow is compiled again when a file
+// that it was compiled from has changed.
+type studioProject struct {
+	runs string
+
+	mu   sync.Mutex // one compilation at a time
+	kept map[string]*keptWorkflow
+}
+
+type keptWorkflow struct {
+	*studio.Workflow
+	mark  string   // of the files
+	files []string // that were read or looked for
+}
+
+func newStudioProject(runs string) *studioProject {
+	return &studioProject{runs: runs, kept: map[string]*keptWorkflow{}}
+}
+
+// Files implements studio.Project.
+func (p *studioProject) Files() ([]string, error) { return below(".") }
+
+// markOf is another text when one of the files has changed.
+func markOf(files []string) string {
+	var b strings.Builder
+	for _, name := range files {
+		if info, err := os.Stat(filepath.FromSlash(name)); err == nil {
+			fmt.Fprintf(&b, "%d %d\n", info.Size(), info.ModTime().UnixNano())
+		} else {
+			b.WriteString("-\n")
+		}
+	}
+	return b.String()
+}
+
+// Workflow implements studio.Project.
+func (p *studioProject) Workflow(file string) (*studio.Workflow, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k := p.kept[file]; k != nil && markOf(k.files) == k.mark {
+		return k.Workflow, nil
+	}
+	disk := newDisk()
+	disk.asked = map[string]bool{}
+	one := &app{}
+	var c *compiled
+	_, err := one.guard(func() (*cobra.Command, error) {
+		c = one.compileAny(disk, file)
+		one.cases(disk, c)
+		return nil, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	k := &keptWorkflow{Workflow: shown(one, c, disk), files: append([]string{file}, c.sources...)}
+	for name := range disk.asked {
+		k.files = append(k.files, name)
+	}
+	slices.Sort(k.files)
+	k.mark = markOf(k.files)
+	p.kept[file] = k
+	return k.Workflow, nil
+}
+
+// shown is what the page shows of a workflow.
+func shown(one *app, c *compiled, disk *disk) *studio.Workflow {
+	w := &studio.Workflow{File: c.name, Source: string(disk.texts[c.name]), Places: map[string]studio.Place{}, Agents: []studio.Agent{}}
+	var list bytes.Buffer
+	if diag.JSON(&list, c.list) == nil {
+		w.Diagnostics = list.Bytes()
+	}
+	for _, d := range c.list {
+		switch d.Severity {
+		case diag.Error:
+			w.Errors++
+		case diag.Warning:
+			w.Warnings++
+		}
+	}
+	if c.workflow == nil {
+		return w
+	}
+	w.Name, w.Description, w.Dialect = c.workflow.Name.Name, c.workflow.Description, c.workflow.Origin
+	placesOf(&c.workflow.Body, "", w.Places)
+	w.Input = json.RawMessage(schema.JSONSchema(&schema.Type{Kind: schema.Struct, Fields: c.workflow.Input}))
+	agentsOf(c.workflow, &c.workflow.Body, "", &w.Agents)
+	if c.program == nil || c.workflow.Library {
+		return w
+	}
+	w.Info = described(c.program)
+	why := plan.Why(c.program)
+	w.Plan, _ = cli.PlanText(why.JSON())
+	w.AtMost, _ = json.Marshal(why.AtMost)
+	w.Manifest, _ = cli.ManifestText(manifest.Of(c.program).JSON())
+	if text, err := one.emit(c, codegen.Options{Package: "main", Name: stem(outputName(c.name))}); err == nil {
+		w.Go = string(text)
+	}
+	return w
+}
+
+// placesOf files where nodes are written, by their paths.
+func placesOf(body *ir.Body, path string, places map[string]studio.Place) {
+	for _, n := range body.Nodes {
+		full := strings.TrimPrefix(path+"/"+n.ID.Name, "/")
+		if at := n.ID.Span; at.File != nil {
+			start, end := at.Start(), at.End()
+			if n.Span.File == at.File {
+				end = n.Span.End()
+			}
+			places[full] = studio.Place{File: at.File.Name, Line: start.Line, Col: start.Col, End: end.Line}
+		}
+		if inner := inside(n); inner != nil {
+			placesOf(inner, full, places)
+		}
+	}
+}
+
+// agentsOf lists the agents of a body and those inside of it.
+func agentsOf(wf *ir.Workflow, body *ir.Body, path string, list *[]studio.Agent) {
+	for _, n := range body.Nodes {
+		full := strings.TrimPrefix(path+"/"+n.ID.Name, "/")
+		if agent, ok := n.Verb.(*ir.Agent); ok {
+			*list = append(*list, agentOf(wf, full, agent))
+		}
+		if inner := inside(n); inner != nil {
+			agentsOf(wf, inner, full, list)
+		}
+	}
+}
+
+func agentOf(wf *ir.Workflow, node string, agent *ir.Agent) studio.Agent {
+	out := studio.Agent{Node: node, Name: agent.Agent.Name, Model: agent.Model.Name, Tools: []studio.AgentTool{}, Pins: []studio.Pin{}, Policy: []string{}}
+	on, pins, policy := agent.Tools, agent.Pins, agent.Policy
+	if shared := declaredAgent(wf, agent); shared != nil {
+		if len(on) == 0 {
+			on = shared.Agent.Tools
+		}
+		if len(pins) == 0 {
+			pins = shared.Agent.Pins
+		}
+		if policy == nil {
+			policy = shared.Agent.Policy
+		}
+	}
+	called := map[*ir.Tool]bool{}
+	for _, t := range on {
+		if tool := toolNamed(wf, t.Tool.Name); tool != nil {
+			called[tool] = true
+		}
+	}
+	for _, t := range wf.Tools {
+		tool := studio.AgentTool{Name: t.Key.Name, FullName: t.FullName(), Description: t.Description, Category: t.Category, Effects: t.Effects.String(), On: called[t]}
+		if t.State == "deprecated" || t.State == "blocked" {
+			tool.Deprecated = t.State
+		}
+		if t.Auth != nil {
+			name := t.Auth.Secret.Name
+			tool.Secrets = append(tool.Secrets, studio.Secret{Name: name, Owner: ownerWords[secretFrom(wf, name)]})
+		}
+		out.Tools = append(out.Tools, tool)
+	}
+	for _, pin := range pins {
+		out.Pins = append(out.Pins, studio.Pin{Name: pin.Name.Name, Tool: pin.Tool.Name, Strategy: pin.Strategy, OnMissing: pin.OnMissing})
+	}
+	if policy != nil {
+		out.Policy = policyWords(policy)
+	}
+	return out
+}
+
+// ownerWords are what the page calls the places of secrets.
+var ownerWords = map[string]string{"not set": "missing", ".env": "workspace", "/run/secrets": "organisation", "environment": "user"}
+
+func policyWords(p *ir.Policy) []string {
+	out := []string{}
+	for _, bound := range []struct {
+		name string
+		n    *int64
+	}{{"turns", p.MaxIterations}, {"tool calls", p.MaxToolCalls}, {"tokens", p.MaxTokens}} {
+		if bound.n != nil {
+			out = append(out, fmt.Sprintf("at most %d %s", *bound.n, bound.name))
+		}
+	}
+	if p.MaxCostUSD != "" {
+		out = append(out, "at most $"+p.MaxCostUSD)
+	}
+	var effects []string
+	for _, e := range p.Effects {
+		effects = append(effects, e.String())
+	}
+	if len(effects) > 0 {
+		out = append(out, "effects "+strings.Join(effects, ", "))
+	}
+	return out
+}
+
+// Propose implements studio.Project.
+func (p *studioProject) Propose(op studio.Operation) (*studio.Edit, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.edit(op, true)
+}
+
+// Apply implements studio.Project.
+func (p *studioProject) Apply(op studio.Operation, diff string) (*studio.Edit, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, err := p.edit(op, true)
+	if err != nil {
+		return nil, err
+	}
+	if now.Diff != diff {
+		return now, studio.ErrStale
+	}
+	return p.edit(op, false)
+}
+
+// edit is a command, with what it prints.
+func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error) {
+	var out, notes bytes.Buffer
+	one := &app{stdout: &out, stderr: &notes}
+	_, err := one.guard(func() (*cobra.Command, error) {
+		switch op.Kind {
+		case "pin":
+			f := &pinFlags{file: op.File, name: op.Name, strategy: op.Strategy, missing: op.Missing, dry: dry}
+			if f.strategy == "" {
+				f.strategy = pinStrategies[0]
+			}
+			if f.missing == "" {
+				f.missing = pinMissing[0]
+			}
+			if !slices.Contains(pinStrategies, f.strategy) || !slices.Contains(pinMissing, f.missing) {
+				return nil, errors.New("a pin has no such strategy or on_missing")
+			}
+			return nil, one.pin(f, op.Node, op.Tool)
+		case "materialize":
+			return nil, one.materialize(&materializeFlags{runs: p.runs, file: op.File, id: op.Name, dry: dry}, []string{op.Run, op.Call})
+		}
+		return nil, fmt.Errorf("there is no edit %q: there are pin and materialize", op.Kind)
+	})
+	if errors.Is(err, errReported) {
+		err = errors.New(strings.TrimSpace(notes.String()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &studio.Edit{Diff: out.String(), Notes: strings.TrimSpace(notes.String())}, nil
+}

@@ -1,0 +1,178 @@
+package studio
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+)
+
+// How often files are looked at, and a line is sent that keeps a connection open.
+const (
+	lookEvery  = 150 * time.Millisecond
+	aliveEvery = 15 * time.Second
+)
+
+// A stream is what one page is told. It belongs to one request: pages share nothing.
+type stream struct {
+	s   *Server
+	w   http.ResponseWriter
+	out *http.ResponseController
+	err error
+}
+
+func (st *stream) send(event string, v any) {
+	if st.err != nil {
+		return
+	}
+	data, err := json.Marshal(v)
+	if err == nil {
+		_ = st.out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // a page that does not read is left
+		_, err = fmt.Fprintf(st.w, "event: %s\ndata: %s\n\n", event, data)
+	}
+	if err == nil {
+		err = st.out.Flush()
+	}
+	st.err = err
+}
+
+// events tells a page what changes: topics are project, runs, and run:ID.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	st := &stream{s: s, w: w, out: http.NewResponseController(w)}
+	var watch []func()
+	for topic := range strings.SplitSeq(r.URL.Query().Get("topics"), ",") {
+		id, isRun := strings.CutPrefix(topic, "run:")
+		switch {
+		case topic == "project":
+			watch = append(watch, st.changed("project.changed", s.projectMark))
+		case topic == "runs":
+			watch = append(watch, st.changed("runs.changed", s.runsMark))
+		case isRun:
+			reader, err := s.opts.Runs.Follow(id)
+			if err != nil {
+				problemOf(err).write(w)
+				return
+			}
+			watch = append(watch, st.follow(reader))
+		default:
+			problemOf(problemf(http.StatusBadRequest, "topics are project, runs and run:ID", "")).write(w)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	st.send("hello", map[string]string{"version": s.opts.Version})
+	look, alive := time.NewTicker(lookEvery), time.NewTicker(aliveEvery)
+	defer look.Stop()
+	defer alive.Stop()
+	for st.err == nil {
+		for _, f := range watch {
+			f()
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.stopped.Done():
+			return
+		case <-alive.C:
+			_ = st.out.SetWriteDeadline(time.Now().Add(10 * time.Second))
+			if _, err := fmt.Fprint(w, ": alive\n\n"); err != nil || st.out.Flush() != nil {
+				return
+			}
+		case <-look.C:
+		}
+	}
+}
+
+// changed sends an event whenever a mark is another one. The first one is only remembered.
+func (st *stream) changed(event string, mark func() string) func() {
+	last, next := mark(), time.Now()
+	return func() {
+		if time.Now().Before(next) {
+			return
+		}
+		began := time.Now()
+		if m := mark(); m != last {
+			last = m
+			st.send(event, map[string]string{})
+		}
+		next = time.Now().Add(max(lookEvery, 10*time.Since(began))) // looking takes a tenth of the time at most
+	}
+}
+
+// projectMark is another text when a workflow file has changed, or one is new.
+func (s *Server) projectMark() string {
+	names, err := s.opts.Project.Files()
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			fmt.Fprintf(&b, "%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
+}
+
+// runsMark is another text when a run has begun, has gone on, or was stopped.
+func (s *Server) runsMark() string {
+	ids, err := s.opts.Runs.Latest("")
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for i, id := range ids {
+		if i == 500 { // the newest ones move
+			fmt.Fprintf(&b, "%d", len(ids))
+			break
+		}
+		size, _ := s.opts.Runs.Size(id)
+		fmt.Fprintf(&b, "%s %d", id, size)
+		if i < 50 {
+			fmt.Fprint(&b, s.opts.Runs.Busy(id))
+		}
+	}
+	return b.String()
+}
+
+// follow sends the calls of a run as they are and as they change, and what is said above them after each change.
+func (st *stream) follow(r *runs.Reader) func() {
+	busy, said, damage, gone := false, false, "", false
+	return func() {
+		grew := false
+		for st.err == nil {
+			at, more, err := r.Next()
+			for len(at) > 0 {
+				n := min(len(at), maxColumns)
+				st.send("calls", columnsOf(r, at[:n]))
+				at, grew = at[n:], true
+			}
+			if err != nil && err.Error() != damage {
+				damage, grew = err.Error(), true
+			}
+			if grew = grew || more; !more || err != nil {
+				if errors.Is(err, runs.ErrNoRun) && r.Header().Workflow == "" {
+					if damage = ""; !gone {
+						gone = true
+						st.send("gone", problemOf(err)) // it may begin yet
+					}
+					return
+				}
+				break
+			}
+		}
+		if now := st.s.opts.Runs.Busy(r.ID()); grew || !said || now != busy {
+			busy, said = now, true
+			var err error
+			if damage != "" {
+				err = errors.New(damage)
+			}
+			st.send("run", st.s.headOf(r, err))
+		}
+	}
+}

@@ -1,0 +1,107 @@
+// All of one call.
+import { useEffect, useState } from "preact/hooks";
+import { get, param, request } from "./api";
+import { Proposal } from "./pages";
+import { Badge, Mark, tone, Trouble, word } from "./parts";
+import { go, route, set } from "./route";
+import { bytes, count, dollars, line, plain, span } from "./text";
+
+interface Value { text: string; size: number; cut?: boolean }
+interface Whole {
+  n: number; key: string; node: string; attempt: number; tool: string; effects: string; call_id: string; state: string; start: number; end: number; tokens: number; cost_usd: string;
+  cached?: boolean; truncated?: boolean; denied?: boolean; sandbox?: string; cancelled?: string; error?: { code: string; message: string; details?: unknown }; stack?: string; logs?: string;
+  attachments?: { url: string; content_type?: string; bytes?: number }[]; input?: Value; output?: Value; attempts: number[];
+}
+
+export function CallPanel({ run, n, version, file, off }: { run: string; n: number; version: string; file?: string; off?: boolean }) {
+  const [call, show] = useState<Whole>();
+  const [bad, say] = useState("");
+  useEffect(() => {
+    let here = true;
+    say("");
+    get<Whole>("runs/" + param(run) + "/calls/" + n).then((c) => here && show(c)).catch((e: Error) => here && say(e.message));
+    return () => void (here = false);
+  }, [run, n, version]);
+  const close = <button class="btn bare" aria-label="Close" onClick={() => set("c", "")}>✕ <kbd>Esc</kbd></button>;
+  if (bad) return <aside class="panel call"><div class="head"><span class="grow" />{close}</div><Trouble text={bad} /></aside>;
+  if (!call) return <aside class="panel call"><div class="head">{close}</div></aside>;
+  const path = route.value.path;
+  const isTool = !call.tool.startsWith("human@") && !!call.call_id && !!file;
+  return (
+    <aside class="panel call" aria-label={"Call " + call.key}>
+      <div class="head"><Mark state={call.state} /><code class="cut grow" title={call.key}>{line(call.key)}</code>{close}</div>
+      <div class="body">
+        {call.error && <section class="block fail-block"><p><Badge tone="fail">{line(call.error.code)}</Badge></p><p class="message">{plain(call.error.message).slice(0, 20000)}</p>
+          {call.error.details != null && <pre class="code block" tabIndex={0}>{plain(JSON.stringify(call.error.details, null, 2)).slice(0, 20000)}</pre>}</section>}
+        <dl class="facts">
+          <dt>state</dt><dd class={tone(call.state)}>{word(call.state)}{call.cached && <Badge tone="hit">cached</Badge>}{call.denied && <Badge>denied by the policy</Badge>}{call.truncated && <Badge>truncated</Badge>}</dd>
+          <dt>tool</dt><dd><code>{line(call.tool)}</code> <Badge>effects {call.effects}</Badge>{call.sandbox && <Badge>sandbox {line(call.sandbox)}</Badge>}</dd>
+          <dt>began</dt><dd>+{span(call.start)}, took {span(call.end - call.start)}</dd>
+          {call.tokens > 0 && <><dt>tokens</dt><dd>{count(call.tokens)}, {call.cost_usd === "0" ? "no known price" : dollars(call.cost_usd)}</dd></>}
+          <dt>call id</dt><dd><code class="cut">{line(call.call_id)}</code></dd>
+          {call.attempts.length > 1 && <><dt>attempts</dt><dd class="flex wrap">{call.attempts.map((a, i) => <button class="chip" aria-pressed={a === n} onClick={() => go(path + "?" + withCall(a))}>{i + 1}</button>)}</dd></>}
+        </dl>
+        <Part name="Output" run={run} n={n} what="output" v={call.output} />
+        <Messages v={call.input} />
+        <Part name="Input" run={run} n={n} what="input" v={call.input} />
+        {!!call.attachments?.length && <section><h2>Attachments</h2><ul>{call.attachments.map((a) => <li><code>{line(a.url)}</code> {line(a.content_type ?? "")} {a.bytes ? bytes(a.bytes) : ""}</li>)}</ul></section>}
+        {call.stack && <section><h2>Stack</h2><pre class="code block" tabIndex={0}>{plain(call.stack)}</pre></section>}
+        {call.logs && <section><h2>Logs</h2><pre class="code block" tabIndex={0}>{plain(call.logs)}</pre></section>}
+        {isTool && call.state !== "open" && <Materialize key={call.key} run={run} call={call} file={file!} off={off} />}
+      </div>
+    </aside>
+  );
+}
+
+function withCall(n: number): string {
+  const q = new URLSearchParams(route.value.query);
+  q.set("c", String(n));
+  return q.toString();
+}
+
+// Materialize makes a node of the call.
+function Materialize({ run, call, file, off }: { run: string; call: Whole; file: string; off?: boolean }) {
+  const [name, write] = useState("");
+  return (
+    <section><h2>Make a node of this call</h2>
+      <label class="field"><span class="vh">Id of the node</span><input placeholder="id of the node, else after the tool" value={name} onInput={(e) => write(e.currentTarget.value)} /></label>
+      <Proposal op={{ kind: "materialize", file, run, call: call.key, name }} off={off} />
+    </section>
+  );
+}
+
+function Part({ name, run, n, what, v }: { name: string; run: string; n: number; what: string; v?: Value }) {
+  const [all, show] = useState("");
+  useEffect(() => show(""), [run, n]);
+  if (!v) return null;
+  const more = async () => show(new TextDecoder().decode(await (await request("runs/" + param(run) + "/calls/" + n + "/" + what + "?n=1048576")).arrayBuffer()));
+  return (
+    <section><h2>{name} <small>{bytes(v.size)}</small></h2>
+      <pre class="code block value" tabIndex={0}>{plain(all || v.text)}</pre>
+      {v.cut && !all && <p class="dim">the first 64 KiB <button class="btn" onClick={more}>Show 1 MiB</button></p>}
+    </section>
+  );
+}
+
+interface Message { role?: string; text?: string; content?: unknown; parts?: unknown }
+
+// Messages are those of the question to a model, one below the other.
+function Messages({ v }: { v?: Value }) {
+  if (!v || v.cut) return null;
+  let list: Message[] = [];
+  try {
+    const input = JSON.parse(v.text) as { system?: unknown; prompt?: unknown; messages?: unknown };
+    if (typeof input !== "object" || !input) return null;
+    if (typeof input.system === "string") list.push({ role: "system", text: input.system });
+    if (Array.isArray(input.messages)) list = list.concat(input.messages as Message[]);
+    if (typeof input.prompt === "string") list.push({ role: "user", text: input.prompt });
+  } catch {
+    return null;
+  }
+  if (!list.length) return null;
+  return (
+    <section><h2>Prompt <small>{list.length} messages</small></h2>
+      {list.slice(0, 200).map((m) => <div class="message-block"><h3>{line(String(m.role ?? "message"))}</h3><p>{plain(typeof m.text === "string" ? m.text : typeof m.content === "string" ? m.content : JSON.stringify(m.content ?? m.parts ?? m))}</p></div>)}
+    </section>
+  );
+}

@@ -1,0 +1,251 @@
+// A workflow: graph, text with marks, diagnostics, plan, manifest, generated Go, its agents, and a form that starts a run.
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { post } from "./api";
+import { Graph, type Picture } from "./graph";
+import { type AtMost, flowAddress, type Project, Proposal, runAddress, useData, worstCase } from "./pages";
+import { Badge, Link, Mark, Trouble } from "./parts";
+import { go, keys, route, set } from "./route";
+import { line, plain } from "./text";
+
+interface Place { file: string; line: number; col: number; end: number }
+interface Diagnostic { severity: string; code: string; message: string; file?: string; range?: { start: { line: number; column: number }; end: { line: number; column: number } }; help?: string }
+interface Tool { name: string; full_name: string; description?: string; category?: string; effects: string; deprecated?: string; on: boolean; secrets?: { name: string; owner: string }[] }
+interface Agent { node: string; name: string; model: string; tools: Tool[]; pins: { name: string; tool: string; strategy: string; on_missing: string }[]; policy: string[] }
+interface Flow {
+  file: string; name: string; description: string; dialect: string; source: string; diagnostics: Diagnostic[]; errors: number; warnings: number; plan: string; manifest: string; go: string;
+  places: Record<string, Place>; agents: Agent[]; at_most?: AtMost; input?: Schema; graph?: Picture;
+}
+interface Schema { type?: string; enum?: string[]; properties?: Record<string, Schema>; required?: string[]; default?: unknown; description?: string; items?: Schema; $ref?: string; anyOf?: Schema[] }
+
+export function FlowPage({ project }: { project?: Project }) {
+  const q = route.value.query;
+  const file = q.get("file") ?? "";
+  const tab = q.get("tab") ?? "yaml";
+  const node = q.get("node") ?? "";
+  const { data: w, error, again } = useData<Flow>("workflow?file=" + encodeURIComponent(file), "project", ["project.changed"]);
+  const last = useRef<Flow>(undefined as unknown as Flow);
+  if (w) last.current = w;
+  const f = w ?? (last.current?.file === file ? last.current : undefined);
+  const [form, openForm] = useState(false);
+  useEffect(() => keys({ Escape: () => (form ? openForm(false) : set("node", "")), r: () => openForm(true) }), [form]);
+  if (error) return <main class="page"><Trouble text={error} /></main>;
+  if (!f) return <main class="page" />;
+  const own = f.diagnostics.filter((d) => (d.file ?? f.file) === f.file);
+  const marks: Record<string, string> = {};
+  for (const d of own) {
+    for (const [path, p] of Object.entries(f.places)) {
+      if (p.file === f.file && d.range && d.range.start.line >= p.line && d.range.start.line <= p.end && d.severity !== "note") marks[path] = d.severity === "error" ? "error" : marks[path] ?? "warning";
+    }
+  }
+  const runnable = !f.errors && project && !project.no_run;
+  const tabs: [string, string][] = [["yaml", "YAML"], ["go", "Generated Go"], ["plan", "Plan"], ["manifest", "Manifest"], ...(f.agents.length ? [["agents", "Agents " + f.agents.length] as [string, string]] : [])];
+  return (
+    <main class="run">
+      <div class="lead flex wrap">
+        <Mark state={f.errors ? "failed" : "done"} />
+        <h1>{line(f.name || f.file)}</h1><code class="faint">{line(f.file)}</code>
+        {f.errors > 0 && <Badge tone="fail">{f.errors} {f.errors === 1 ? "error" : "errors"}</Badge>}
+        {f.warnings > 0 && <Badge tone="wait">{f.warnings} {f.warnings === 1 ? "warning" : "warnings"}</Badge>}
+        {f.dialect && <Badge>{line(f.dialect)}</Badge>}
+        <span class="dim cut">{line(f.description)}</span>
+        <span class="grow" />
+        <span class="dim">{worstCase(f.at_most)}</span>
+        {f.name && <Link class="btn" to={"/r?workflow=" + encodeURIComponent(f.name)}>Runs</Link>}
+        <button class="btn main" disabled={!runnable} title={f.errors ? "it has errors" : project?.no_run ? "studio starts nothing: --no-run or --read-only" : "flowgen run " + f.file} onClick={() => openForm(!form)}>Run <kbd>r</kbd></button>
+      </div>
+      {form && runnable && <Start flow={f} close={() => openForm(false)} />}
+      <div class="columns flow">
+        <section class="panel" aria-label="Graph">
+          <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? f.graph.nodes.filter((n) => !n.end).length + " nodes" : ""}</span></div>
+          {f.graph ? <Graph picture={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
+          {f.diagnostics.length > 0 && <div class="diagnostics" tabIndex={0}>
+            <div class="head"><h2>Diagnostics</h2><span class="faint">as <code>flowgen check</code> says</span></div>
+            <ul>{f.diagnostics.map((d) => <li><Mark state={d.severity === "error" ? "failed" : d.severity === "warning" ? "waiting" : "idle"} /><code>{d.code}</code><span class="grow">{line(d.message, 600)}{d.help && <small class="help">{line(d.help, 600)}</small>}</span><code class="faint">{d.file && d.file !== f.file ? line(d.file) + ":" : ""}{d.range && d.range.start.line + ":" + d.range.start.column}</code></li>)}</ul>
+          </div>}
+        </section>
+        <section class="panel" aria-label="Text">
+          <div class="head"><div class="seg" role="group" aria-label="Text">{tabs.map(([t, name]) => <button aria-pressed={tab === t} onClick={() => set("tab", t === "yaml" ? "" : t)}>{name}</button>)}</div><span class="grow" /><span class="faint">read only</span></div>
+          {tab === "yaml" && <Source text={f.source} marks={own} at={f.places[node]?.file === f.file ? f.places[node] : undefined} pick={(n) => set("node", nodeAt(f, n))} />}
+          {tab === "go" && (f.go ? <GoText text={f.go} flow={f} node={node} /> : <p class="empty">There is no Go while the file has errors.</p>)}
+          {tab === "plan" && <pre class="code block page-text" tabIndex={0}>{plain(f.plan) || "There is no plan while the file has errors."}</pre>}
+          {tab === "manifest" && <pre class="code block page-text" tabIndex={0}>{plain(f.manifest) || "There is no manifest while the file has errors."}</pre>}
+          {tab === "agents" && <div class="body">{f.agents.map((a) => <AgentPanel agent={a} file={f.file} native={!f.dialect} off={project?.read_only} onWritten={again} key={a.node} />)}</div>}
+        </section>
+      </div>
+    </main>
+  );
+}
+
+// nodeAt is the innermost node whose text has a line.
+function nodeAt(f: Flow, n: number): string {
+  let best = "";
+  for (const [path, p] of Object.entries(f.places)) if (p.file === f.file && p.line <= n && n <= p.end && (!best || p.line >= f.places[best].line)) best = path;
+  return best;
+}
+
+function NodeList({ flow, marks, selected }: { flow: Flow; marks: Record<string, string>; selected: string }) {
+  const names = Object.keys(flow.places);
+  return names.length ? <ul class="node-list">{names.map((p) => <li><button class={"btn bare" + (p === selected ? " on" : "")} onClick={() => set("node", p)}>{marks[p] && <Mark state="failed" />} {line(p)}</button></li>)}</ul>
+    : <p class="empty">The file cannot be read as a workflow; the diagnostics say why.</p>;
+}
+
+const MOST = 4000;
+
+// Source is the text of the file with what check says in it.
+function Source({ text, marks, at, pick }: { text: string; marks: Diagnostic[]; at?: Place; pick: (line: number) => void }) {
+  const box = useRef<HTMLPreElement>(null);
+  useEffect(() => {
+    const el = box.current?.querySelector<HTMLElement>(".on");
+    if (el && box.current) box.current.scrollTop = el.offsetTop - box.current.clientHeight / 3;
+  }, [at?.line, at?.file]);
+  const lines = useMemo(() => text.split("\n"), [text]);
+  return (
+    <pre class="code cnt" ref={box} tabIndex={0}>
+      {lines.slice(0, MOST).map((l, i) => {
+        const here = marks.filter((d) => d.range?.start.line === i + 1);
+        return (
+          <>
+            <span class={(at && at.line <= i + 1 && i + 1 <= at.end ? "on" : "") + (here.length ? " bad" : "")} onClick={() => pick(i + 1)}>{yaml(l, here)}{"\n"}</span>
+            {here.map((d) => <span class={"msg " + (d.severity === "error" ? "fail" : "wait")}>{line(d.message, 400)}{"\n"}</span>)}
+          </>
+        );
+      })}
+      {lines.length > MOST && <span class="msg">{lines.length - MOST} more lines</span>}
+    </pre>
+  );
+}
+
+// yaml colours one line: keys, texts, references and comments.
+function yaml(l: string, marks: Diagnostic[]): ComponentChildren {
+  const first = marks[0]?.range;
+  if (first) {
+    const letters = [...l];
+    const from = first.start.column - 1;
+    const to = first.end.line > first.start.line ? letters.length : Math.max(first.end.column - 1, from + 1);
+    return <>{plain(letters.slice(0, from).join(""))}<u title={marks.map((d) => d.message).join("\n")}>{plain(letters.slice(from, to).join(""))}</u>{plain(letters.slice(to).join(""))}</>;
+  }
+  const out: ComponentChildren[] = [];
+  const token = /(#.*$)|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(\$[a-z_][\w.?\[\]]*|\{\{[^}]*\}\})|([A-Za-z_][\w-]*)(?=:(?:\s|$))/g;
+  let last = 0;
+  for (let m = token.exec(l); m; m = token.exec(l)) {
+    if (m[1] && m.index && !/\s/.test(l[m.index - 1])) continue;
+    out.push(plain(l.slice(last, m.index)));
+    out.push(m[1] ? <small>{plain(m[1])}</small> : m[2] ? <em>{plain(m[2])}</em> : m[3] ? <i>{plain(m[3])}</i> : <b>{m[4]}</b>);
+    last = m.index + m[0].length;
+  }
+  out.push(plain(l.slice(last)));
+  return out;
+}
+
+// GoText keeps the place of the selected node: its id is in the calls that are generated for it.
+function GoText({ text, flow, node }: { text: string; flow: Flow; node: string }) {
+  const box = useRef<HTMLPreElement>(null);
+  const p = flow.places[node];
+  const lines = useMemo(() => text.split("\n"), [text]);
+  // the table of nodes has the place in the file
+  const row = p ? lines.findIndex((l) => l.includes(flow.file.split("/").pop() + ":" + p.line + ":")) : -1;
+  const name = row >= 0 ? (/^\s*(\w+)\s*=/.exec(lines[row])?.[1] ?? /(\w+)\s*[:=]/.exec(lines[row])?.[1]) : undefined;
+  const use = name ? lines.findIndex((l, i) => i !== row && new RegExp("\\b" + name + "\\b").test(l)) : -1;
+  const on = use >= 0 ? use : row;
+  useEffect(() => {
+    const el = box.current?.querySelector<HTMLElement>(".on");
+    if (el && box.current) box.current.scrollTop = el.offsetTop - box.current.clientHeight / 3;
+  }, [on, text]);
+  return <pre class="code cnt" ref={box} tabIndex={0}>{lines.slice(0, 20000).map((l, i) => <span class={i === on ? "on" : ""}>{plain(l)}{"\n"}</span>)}</pre>;
+}
+
+function AgentPanel({ agent, file, native, off, onWritten }: { agent: Agent; file: string; native: boolean; off?: boolean; onWritten: () => void }) {
+  const [text, search] = useState("");
+  const [category, pick] = useState("");
+  const [old, showOld] = useState(false);
+  const [pin, open] = useState("");
+  const [op, change] = useState({ name: "", strategy: "latest", on_missing: "skip" });
+  const categories = [...new Set(agent.tools.map((t) => t.category).filter(Boolean))] as string[];
+  const words = text.toLowerCase();
+  const list = agent.tools.filter((t) => (old || !t.deprecated || t.on) && (!category || t.category === category) && (t.name + " " + (t.description ?? "")).toLowerCase().includes(words));
+  return (
+    <section class="agent">
+      <h2>{line(agent.node)} <small>{line(agent.name)} {line(agent.model)}{agent.policy.length > 0 && ": " + agent.policy.join(", ")}</small></h2>
+      <div class="bar">
+        <label class="field grow"><span class="vh">Search tools</span><input type="search" placeholder="Search tools" value={text} onInput={(e) => search(e.currentTarget.value)} /></label>
+        {categories.map((c) => <button class="chip" aria-pressed={c === category} onClick={() => pick(c === category ? "" : c)}>{line(c)}</button>)}
+        <label class="pick"><input type="checkbox" checked={old} onChange={(e) => showOld(e.currentTarget.checked)} /> deprecated</label>
+      </div>
+      <ul class="tools">
+        {list.map((t) => (
+          <li>
+            <div class="flex wrap"><Mark state={t.on ? "done" : "idle"} /><b>{line(t.name)}</b><code class="faint">{line(t.full_name)}</code><Badge>{t.effects}</Badge>{t.on ? <Badge tone="done">on</Badge> : <Badge>off</Badge>}
+              {t.deprecated && <Badge tone="wait">{t.deprecated}</Badge>}
+              {t.secrets?.map((s) => <Badge tone={s.owner === "missing" ? "fail" : s.owner === "organisation" ? "wait" : ""}>{line(s.name)}: {s.owner}{s.owner === "organisation" && " (broad)"}</Badge>)}
+              <span class="grow" />
+              {t.on && native && <button class="btn" aria-expanded={pin === t.name} onClick={() => open(pin === t.name ? "" : t.name)}>Pin</button>}</div>
+            {t.description && <p class="dim">{line(t.description, 300)}</p>}
+            {pin === t.name && <div class="pin-form">
+              <label class="pick">name <input value={op.name} placeholder={t.name} onInput={(e) => change({ ...op, name: e.currentTarget.value })} /></label>
+              <label class="pick">strategy <select value={op.strategy} onChange={(e) => change({ ...op, strategy: e.currentTarget.value })}><option>latest</option><option>first_success</option></select></label>
+              <label class="pick">on_missing <select value={op.on_missing} onChange={(e) => change({ ...op, on_missing: e.currentTarget.value })}><option>skip</option><option>fail</option><option>keep</option></select></label>
+              <Proposal op={{ kind: "pin", file, node: agent.node, tool: t.name, ...op }} off={off} onWritten={onWritten} />
+            </div>}
+          </li>
+        ))}
+      </ul>
+      {!list.length && <p class="empty">No tool has these words.</p>}
+      <h3>Pins</h3>
+      {agent.pins.length ? <table class="sums"><tbody>{agent.pins.map((p) => <tr><th>{line(p.name)}</th><td><code>{line(p.tool)}</code></td><td>{p.strategy}</td><td>{p.on_missing}</td></tr>)}</tbody></table> : <p class="dim">none</p>}
+    </section>
+  );
+}
+
+// Start is a form made from the schema of the input.
+function Start({ flow, close }: { flow: Flow; close: () => void }) {
+  const fields = Object.entries(flow.input?.properties ?? {});
+  const [values, write] = useState<Record<string, string>>({});
+  const [bad, say] = useState("");
+  const [busy, work] = useState(false);
+  const needed = new Set(flow.input?.required ?? []);
+  const first = useRef<HTMLFormElement>(null);
+  useEffect(() => first.current?.querySelector<HTMLElement>("input, select, textarea, button")?.focus(), []);
+  const submit = (e: Event) => {
+    e.preventDefault();
+    const input: Record<string, unknown> = {};
+    for (const [name, s] of fields) {
+      const text = values[name];
+      if (text === undefined || (text === "" && !(needed.has(name) && s.type === "string"))) {
+        if (needed.has(name) && s.type === "string") input[name] = "";
+        continue;
+      }
+      try {
+        input[name] = s.type === "string" || s.enum ? text : JSON.parse(text);
+      } catch {
+        say(name + ": " + (s.type ?? "a value") + " is expected, as JSON");
+        return;
+      }
+    }
+    work(true);
+    say("");
+    post<{ run: string }>("runs", { file: flow.file, input }).then((r) => go(runAddress(r.run))).catch((e: Error) => { say(e.message); work(false); });
+  };
+  return (
+    <form class="start" ref={first} onSubmit={submit} aria-label="Start a run">
+      {!fields.length && <p class="dim">The workflow has no input.</p>}
+      {fields.map(([name, s]) => {
+        const now = values[name] ?? "";
+        const put = (v: string) => write({ ...values, [name]: v });
+        const hint = s.default !== undefined ? JSON.stringify(s.default) : s.type ?? "JSON";
+        return (
+          <label class="input"><span><b>{line(name)}</b> <small>{s.enum ? "one of" : s.type ?? ""}{needed.has(name) ? "" : ", optional"}{s.description && ": " + line(s.description)}</small></span>
+            {s.enum ? <select value={now} onChange={(e) => put(e.currentTarget.value)}><option value="">{s.default !== undefined ? String(s.default) : "-"}</option>{s.enum.map((v) => <option value={v}>{line(v)}</option>)}</select>
+              : s.type === "boolean" ? <select value={now} onChange={(e) => put(e.currentTarget.value)}><option value="">{hint}</option><option>true</option><option>false</option></select>
+              : s.type === "integer" || s.type === "number" ? <input inputMode="numeric" placeholder={hint} value={now} onInput={(e) => put(e.currentTarget.value)} />
+              : <textarea rows={s.type === "string" ? 1 : 3} placeholder={hint} value={now} onInput={(e) => put(e.currentTarget.value)} />}
+          </label>
+        );
+      })}
+      <div class="flex"><button class="btn main" disabled={busy}>{busy ? "Starting" : "Start"}</button><button type="button" class="btn" onClick={close}>Close</button><code class="faint cut">flowgen run {line(flow.file)} --input-json -</code></div>
+      {bad && <Trouble text={bad} />}
+    </form>
+  );
+}
+
+export { flowAddress };

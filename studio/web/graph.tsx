@@ -1,0 +1,90 @@
+// A graph whose coordinates come from the server.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { tone, word } from "./parts";
+import { line } from "./text";
+
+export interface Picture {
+  w: number;
+  h: number;
+  nodes: { path: string; id: string; kind: string; about?: string[]; x: number; y: number; w: number; h: number; box?: boolean; end?: boolean }[];
+  edges: { from: string; to: string; points: [number, number][]; label?: string; label_x: number; label_y: number; back?: boolean }[];
+}
+
+const worst = ["failed", "waiting", "in_doubt", "open", "cancelled", "done"];
+
+// stateOf is the worst state of the calls of a node and those in it.
+function stateOf(path: string, states: Record<string, Record<string, number>>): [string, number] {
+  let at = worst.length;
+  let calls = 0;
+  for (const [p, counts] of Object.entries(states)) {
+    if (p !== path && !p.startsWith(path + "/")) continue;
+    for (const [s, n] of Object.entries(counts)) {
+      calls += n;
+      at = Math.min(at, worst.indexOf(s) < 0 ? at : worst.indexOf(s));
+    }
+  }
+  return [worst[at] ?? "idle", calls];
+}
+
+export function Graph({ picture, states, marks, selected, onPick }: { picture: Picture; states?: Record<string, Record<string, number>>; marks?: Record<string, string>; selected?: string; onPick?: (path: string) => void }) {
+  const [scale, zoom] = useState(1);
+  const [at, focus] = useState(0);
+  const svg = useRef<SVGSVGElement>(null);
+  useEffect(() => {
+    const i = picture.nodes.findIndex((n) => n.path === selected);
+    if (i >= 0) focus(i);
+  }, [selected, picture]);
+  const move = (e: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[e.key];
+    if (step) {
+      e.preventDefault();
+      e.stopPropagation();
+      const n = Math.max(0, Math.min(at + step, picture.nodes.length - 1));
+      focus(n);
+      svg.current?.querySelectorAll<SVGElement>("g.node")[n]?.focus();
+    }
+    if (e.key === "Enter" || e.key === " ") {
+      e.preventDefault();
+      e.stopPropagation();
+      onPick?.(picture.nodes[at].path);
+    }
+  };
+  return (
+    <div class="graph">
+      <div class="graph-scroll">
+        <svg ref={svg} width={picture.w * scale} height={picture.h * scale} viewBox={"0 0 " + picture.w + " " + picture.h} role="group" aria-label="Graph" onKeyDown={move}>
+          <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="arrow" d="M1 1 7 4 1 7" /></marker></defs>
+          {picture.nodes.filter((n) => n.box).map((n) => <rect class="cluster" x={n.x} y={n.y} width={n.w} height={n.h} rx="7" />)}
+          {picture.edges.map((e) => (
+            <g class={"edge" + (e.back ? " back" : "")}>
+              <path d={"M" + e.points.map((p) => p[0] + " " + p[1]).join("L")} marker-end="url(#arrow)" />
+              {e.label && <text x={e.label_x + 4} y={e.label_y}>{line(e.label, 28)}</text>}
+            </g>
+          ))}
+          {picture.nodes.map((n, i) => {
+            const [state, calls] = states ? stateOf(n.path, states) : ["", 0];
+            const to = picture.edges.filter((e) => e.from === n.path).map((e) => e.to);
+            const says = [n.id, ...(n.about ?? []), states && !n.end ? word(state) : "", to.length ? "leads to " + to.join(", ") : ""].filter(Boolean).join(", ");
+            return (
+              <g class={"node " + (n.end ? "end " : "") + (n.path === selected ? "on " : "") + (states && !n.end ? "s-" + tone(state) : "")} role="button" aria-label={line(says, 400)} tabIndex={i === at ? 0 : -1} onFocus={() => focus(i)} onClick={() => onPick?.(n.path)}>
+                <title>{line(says, 400)}</title>
+                <rect x={n.x} y={n.y} width={n.w} height={n.box ? 28 : n.h} rx={n.end ? 16 : 5} />
+                <text x={n.x + 10} y={n.y + (n.box ? 19 : 20)}><tspan class="id">{line(n.id, 34)}</tspan><tspan class="what" dx="8">{n.end ? "" : line(brief(n), Math.max(4, Math.floor(n.w / 7.2) - n.id.length - 4))}</tspan></text>
+                {states && calls > 1 && <text class="calls" x={n.x + n.w - 8} y={n.y + 20} text-anchor="end">{calls}</text>}
+                {marks?.[n.path] && <g><circle class={"flag " + marks[n.path]} cx={n.x + n.w - 2} cy={n.y + 2} r="7" /><text class="bang" x={n.x + n.w - 2} y={n.y + 6} text-anchor="middle">!</text></g>}
+              </g>
+            );
+          })}
+        </svg>
+      </div>
+      <div class="zoom seg" role="group" aria-label="Zoom"><button onClick={() => zoom(Math.max(0.3, scale / 1.2))} aria-label="smaller">−</button><button onClick={() => zoom(1)}>{Math.round(scale * 100)} %</button><button onClick={() => zoom(Math.min(3, scale * 1.2))} aria-label="larger">+</button></div>
+    </div>
+  );
+}
+
+// brief is what a node does, short enough for its box.
+function brief(n: Picture["nodes"][0]): string {
+  const [kind, ...rest] = (n.about?.[0] ?? "").split(" ");
+  const what = rest.join(" ").replace(/@[^ ]*$/, "");
+  return what ? what.slice(what.lastIndexOf(".") + 1) : kind;
+}

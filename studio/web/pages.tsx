@@ -1,0 +1,399 @@
+// The list of workflows, the list of runs, questions, usage, and two runs compared.
+import { useEffect, useState } from "preact/hooks";
+import { get, listen, param, post, Refused, request } from "./api";
+import { Badge, Diff, Link, Mark, tone, Trouble, word } from "./parts";
+import { go, keys, route, set } from "./route";
+import { bytes, clock, count, dollars, line, plain, shortID, span } from "./text";
+
+export interface Run {
+  id: string;
+  workflow: string;
+  begin: string;
+  state: string;
+  from?: string;
+  failure?: string;
+  took_ns: number;
+  calls: number;
+  failed: number;
+  cached: number;
+  models: number;
+  retries: number;
+  open: number;
+  in_doubt: number;
+  waiting: number;
+  tokens: number;
+  cost_usd: string;
+  at?: string;
+  code?: string;
+  shape?: [number, number, number][];
+}
+
+// useData loads what a path says, and again when an event of a topic comes.
+export function useData<T>(path: string, topics: string, events: string[]): { data?: T; error?: string; again: () => void } {
+  const [state, change] = useState<{ path?: string; data?: T; error?: string }>({});
+  const [turn, next] = useState(0);
+  useEffect(() => {
+    let here = true;
+    get<T>(path)
+      .then((data) => here && change({ path, data }))
+      .catch((e: Error) => here && change({ path, error: e.message }));
+    return () => void (here = false);
+  }, [path, turn]);
+  useEffect(() => (topics ? listen(topics, (event) => (events.includes(event) || event === "again") && next((n) => n + 1)) : undefined), [topics]);
+  const stale = state.path !== path;
+  return { data: stale ? undefined : state.data, error: stale ? undefined : state.error, again: () => next((n) => n + 1) };
+}
+
+export const runAddress = (id: string) => "/r/" + param(id);
+export const flowAddress = (file: string) => "/w?file=" + param(file);
+
+export interface Project {
+  root: string;
+  version: string;
+  read_only: boolean;
+  no_run: boolean;
+  runs: string;
+  problem: string;
+  files: { file: string; name?: string; description?: string; dialect?: string; errors: number; warnings: number; agents: number; last?: Run; problem?: string; at_most?: AtMost }[];
+}
+
+export interface AtMost {
+  total: number | null;
+  time: string | null;
+  cost?: { usd: string | null };
+}
+
+export const worstCase = (m?: AtMost) =>
+  m ? (m.total === null ? "calls without a bound" : "at most " + count(m.total) + " calls") + (m.cost ? ", " + (m.cost.usd === null ? "cost without a bound" : dollars(m.cost.usd)) : "") : "";
+
+export function Workflows() {
+  const { data, error } = useData<Project>("project", "project,runs", ["project.changed", "runs.changed"]);
+  const [at, move] = useState(0);
+  const files = data?.files ?? [];
+  useEffect(() => keys({ j: () => move(Math.min(at + 1, files.length - 1)), k: () => move(Math.max(at - 1, 0)), Enter: () => files[at] && go(flowAddress(files[at].file)) }), [at, data]);
+  return (
+    <main class="page">
+      <h1 class="title">Workflows</h1>
+      {error && <Trouble text={error} />}
+      {data?.problem && <Trouble text={data.problem} />}
+      {data && !files.length && <p class="empty">No workflows in this folder. <code>flowgen init</code> makes one.</p>}
+      <ul class="table" role="list">
+        {files.map((f, i) => (
+          <li class={"flow-row" + (i === at ? " on" : "")}>
+            <Mark state={f.errors || f.problem ? "failed" : "done"} />
+            <Link to={flowAddress(f.file)} class="name">{line(f.name || f.file)}</Link>
+            <code class="faint cut">{line(f.file)}</code>
+            {f.errors > 0 && <Badge tone="fail">{f.errors} {f.errors === 1 ? "error" : "errors"}</Badge>}
+            {f.warnings > 0 && <Badge tone="wait">{f.warnings} {f.warnings === 1 ? "warning" : "warnings"}</Badge>}
+            {f.dialect && <Badge>{line(f.dialect)}</Badge>}
+            <span class="dim cut grow">{line(f.problem ?? f.description ?? "")}</span>
+            <span class="faint worst">{worstCase(f.at_most)}</span>
+            <span class="last">{f.last && <Link to={runAddress(f.last.id)}><Mark state={f.last.state} /> {clock(f.last.begin)}</Link>}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="foot">{data && <>{count(files.length)} files, as <code>flowgen check</code> sees them; files on disk are followed</>}</p>
+    </main>
+  );
+}
+
+const kinds = ["b-tool", "b-model", "b-fail", "b-person"];
+export function Shape({ run }: { run: Run }) {
+  return (
+    <svg class="shape" viewBox="0 0 100 7" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="b-lane" width="100" height="7" />
+      {(run.shape ?? []).map(([from, to, kind]) => <rect class={kinds[kind]} x={from} width={Math.max(to - from, 1)} height="7" />)}
+    </svg>
+  );
+}
+
+function where(r: Run) {
+  switch (r.state) {
+    case "damaged":
+      return <span class="fail">{line(r.failure ?? "the journal cannot be read", 400)}</span>;
+    case "stopped":
+      return <><span class="doubt">stopped without a word</span> {r.at && <code>{line(r.at)}</code>}</>;
+    case "failed":
+      return <><code>{line(r.at ?? "")}</code> {r.code && <Badge tone="fail">{line(r.code)}</Badge>} <span class="dim">{line(r.failure ?? "", 160)}</span></>;
+    case "waiting":
+      return <><code>{line(r.at ?? "")}</code> waits for a user</>;
+    case "running":
+      return <code>{line(r.at ?? "")}</code>;
+    case "cancelled":
+      return <span class="dim">cancelled</span>;
+  }
+  return <>{r.cached > 0 && <Badge tone="hit">{count(r.cached)} cached</Badge>} {r.failed > 0 && <span class="dim">{count(r.failed)} failed and caught</span>} {r.from && <span class="dim">began with {shortID(r.from)}</span>}</>;
+}
+
+const states = ["running", "waiting", "failed", "stopped", "succeeded", "cancelled", "damaged"];
+
+export function Runs() {
+  const q = route.value.query;
+  const asked = new URLSearchParams(q);
+  asked.delete("with");
+  const { data, error } = useData<{ runs: Run[]; counts: Record<string, number>; total: number; next?: string; workflows: string[]; folder: string }>("runs?" + asked, "runs", ["runs.changed"]);
+  const [at, move] = useState(0);
+  const marked = q.get("with");
+  const runs = data?.runs ?? [];
+  useEffect(
+    () =>
+      keys({
+        j: () => move(Math.min(at + 1, runs.length - 1)),
+        k: () => move(Math.max(at - 1, 0)),
+        ArrowDown: () => move(Math.min(at + 1, runs.length - 1)),
+        ArrowUp: () => move(Math.max(at - 1, 0)),
+        Enter: () => runs[at] && go(runAddress(runs[at].id)),
+        "/": () => document.querySelector<HTMLInputElement>("#q")?.focus(),
+        d: () => {
+          if (!runs[at]) return;
+          if (marked && marked !== runs[at].id) go("/d/" + param(marked) + "/" + param(runs[at].id));
+          else set("with", marked ? "" : runs[at].id);
+        },
+      }),
+    [at, data, marked],
+  );
+  useEffect(() => document.querySelector(".run-row.on")?.scrollIntoView({ block: "nearest" }), [at]);
+  let day = "";
+  return (
+    <main class="page">
+      <div class="bar">
+        <label class="field grow"><span class="vh">Text in names, keys and errors</span>
+          <input id="q" type="search" placeholder="Text in names, keys and errors" value={q.get("q") ?? ""} onChange={(e) => set("q", e.currentTarget.value)} />
+          <kbd>/</kbd>
+        </label>
+        <label class="pick">workflow <select value={q.get("workflow") ?? ""} onChange={(e) => set("workflow", e.currentTarget.value)}>
+          <option value="">any</option>
+          {data?.workflows.map((w) => <option value={w}>{line(w)}</option>)}
+        </select></label>
+        <label class="pick">code <select value={q.get("code") ?? ""} onChange={(e) => set("code", e.currentTarget.value)}>
+          <option value="">any</option>
+          {["VALIDATION_ERROR", "AUTH_ERROR", "NOT_FOUND", "RATE_LIMIT", "TIMEOUT", "NETWORK_ERROR", "PROVIDER_ERROR", "POLICY_DENIED", "INTERNAL_ERROR"].map((c) => <option>{c}</option>)}
+        </select></label>
+        <label class="pick">from $ <input class="small" type="number" min="0" step="0.01" value={q.get("cost") ?? ""} onChange={(e) => set("cost", e.currentTarget.value)} /></label>
+        <label class="pick">since <input type="date" value={(q.get("since") ?? "").slice(0, 10)} onChange={(e) => set("since", e.currentTarget.value && e.currentTarget.value + "T00:00:00Z")} /></label>
+      </div>
+      <div class="bar chips" role="group" aria-label="State">
+        <button class="chip" aria-pressed={!q.get("state")} onClick={() => set("state", "")}>All {data && count(data.total)}</button>
+        {states.map((s) => (data?.counts[s] || q.get("state") === s) && (
+          <button class="chip" aria-pressed={q.get("state") === s} onClick={() => set("state", q.get("state") === s ? "" : s)}><Mark state={s} /> {word(s)} {count(data?.counts[s] ?? 0)}</button>
+        ))}
+        <span class="grow" />
+        {marked && <span class="dim">compare {shortID(marked)} with: select and press <kbd>d</kbd> <button class="btn bare" onClick={() => set("with", "")}>no</button></span>}
+      </div>
+      {error && <Trouble text={error} />}
+      {data && !runs.length && (data.total || [...q].length ? <p class="empty">No run passes the filters. <button class="btn" onClick={() => go("/r")}>Remove them</button></p>
+        : <p class="empty">No runs in {line(data.folder)}. <code>flowgen run FILE</code> makes one.</p>)}
+      <div class="table" role="table" aria-label="Runs">
+        <div class="run-row head" role="row">
+          <span role="columnheader"><span class="vh">state</span></span><span role="columnheader">run</span><span role="columnheader">where it stands</span><span role="columnheader">shape</span>
+          <span class="num" role="columnheader">took</span><span class="num" role="columnheader">calls</span><span class="num" role="columnheader">cost</span><span class="num" role="columnheader">began</span>
+        </div>
+        {runs.map((r, i) => {
+          const d = new Date(r.begin).toDateString();
+          const title = d !== day && !isNaN(+new Date(r.begin)) ? d : "";
+          if (title) day = d;
+          return (
+            <>
+              {title && <div class="day" role="row"><span role="cell">{title === new Date().toDateString() ? "Today" : title}</span></div>}
+              <div class={"run-row" + (i === at ? " on" : "") + (r.id === marked ? " marked" : "")} role="row" onMouseDown={() => move(i)}>
+                <span role="cell"><Mark state={r.state} /></span>
+                <span role="cell" class="cut"><Link to={runAddress(r.id)} class="name" title={r.id}>{line(r.workflow || r.id)} <small class="mono">{shortID(r.id)}</small></Link></span>
+                <span role="cell" class="cut">{where(r)}</span>
+                <span role="cell"><Shape run={r} /></span>
+                <span role="cell" class="num">{r.state === "stopped" ? "-" : span(r.took_ns / 1e6)}</span>
+                <span role="cell" class="num">{count(r.calls)}</span>
+                <span role="cell" class="num">{dollars(r.cost_usd)}</span>
+                <span role="cell" class="num" title={r.begin}>{clock(r.begin)}</span>
+              </div>
+            </>
+          );
+        })}
+      </div>
+      {data?.next && <p><button class="btn" onClick={() => set("before", data.next!)}>Older runs</button></p>}
+      <p class="foot">{data && <>{count(data.total)} runs in {line(data.folder)}; select two and press <kbd>d</kbd></>}</p>
+    </main>
+  );
+}
+
+export interface Question {
+  run?: string;
+  workflow?: string;
+  key: string;
+  text: string;
+  type: string;
+  choices?: string[];
+  since: string;
+  until?: string;
+}
+
+// Ask is the form of one question.
+export function Ask({ run, q, off }: { run: string; q: Question; off?: boolean }) {
+  const [text, write] = useState("");
+  const [said, say] = useState<{ ok?: string; bad?: string }>({});
+  const [busy, work] = useState(false);
+  const send = (answer: string) => {
+    work(true);
+    post<{ note?: string }>("runs/" + param(run) + "/answers", { key: q.key, answer })
+      .then((r) => say({ ok: r.note ?? "answered; the run goes on" }))
+      .catch((e: Error) => say({ bad: e.message }))
+      .finally(() => work(false));
+  };
+  const choices = q.choices ?? (q.type === "bool" ? ["true", "false"] : []);
+  if (said.ok) return <p class="ask done" role="status">{line(said.ok, 600)}</p>;
+  return (
+    <form class="ask" onSubmit={(e) => { e.preventDefault(); send(text); }}>
+      <p class="question">{plain(q.text)}</p>
+      <p class="faint"><code>{line(q.key)}</code> since {clock(q.since)}{q.until && <>, until {new Date(q.until).toLocaleString("en-GB")}</>}</p>
+      {off ? <p class="dim">studio is read-only: answer with <code>flowgen respond</code></p> : choices.length ? (
+        <div class="flex wrap">{choices.map((c, i) => <button type="button" class={"btn big" + (i ? "" : " main")} disabled={busy} onClick={() => send(c)}>{line(c)}</button>)}</div>
+      ) : (
+        <div class="flex"><label class="field grow"><span class="vh">Answer</span><input name="answer" placeholder={q.type} value={text} onInput={(e) => write(e.currentTarget.value)} /></label><button class="btn main big" disabled={busy}>Answer</button></div>
+      )}
+      {said.bad && <Trouble text={said.bad} />}
+    </form>
+  );
+}
+
+export function Inbox({ project }: { project?: Project }) {
+  const { data, error } = useData<{ questions: Question[] }>("inbox", "runs", ["runs.changed"]);
+  return (
+    <main class="page narrow">
+      <h1 class="title">Inbox</h1>
+      {error && <Trouble text={error} />}
+      {data && !data.questions.length && <p class="empty">No run waits for a user.</p>}
+      {data?.questions.map((q) => (
+        <section class="card" key={q.run + q.key}>
+          <p><Mark state="waiting" /> <Link to={runAddress(q.run!)} class="name">{line(q.workflow!)} <small class="mono">{shortID(q.run!)}</small></Link></p>
+          <Ask run={q.run!} q={q} off={project?.read_only} />
+        </section>
+      ))}
+    </main>
+  );
+}
+
+interface Sum {
+  name: string;
+  runs: number;
+  attempts: number;
+  failed: number;
+  cached: number;
+  tokens: number;
+  cost_usd: string;
+  unpriced: number;
+  busy_ns: number;
+  median_ns: number;
+  p95_ns: number;
+}
+
+async function save(path: string, name: string) {
+  const url = URL.createObjectURL(await (await request(path)).blob());
+  const a = document.createElement("a");
+  a.href = url;
+  a.download = name;
+  a.click();
+  URL.revokeObjectURL(url);
+}
+
+export function Usage() {
+  const q = route.value.query;
+  const group = q.get("group") ?? "workflow";
+  const { data, error } = useData<{ rows: Sum[]; runs: number; unread: number; more: boolean }>("usage?" + q, "", []);
+  return (
+    <main class="page">
+      <div class="bar">
+        <h1>Usage</h1>
+        <div class="seg" role="group" aria-label="Group by">
+          {["workflow", "node", "tool", "model", "tenant", "day"].map((g) => <button aria-pressed={g === group} onClick={() => set("group", g)}>{g}</button>)}
+        </div>
+        <label class="pick">since <input type="date" value={(q.get("since") ?? "").slice(0, 10)} onChange={(e) => set("since", e.currentTarget.value && e.currentTarget.value + "T00:00:00Z")} /></label>
+        <span class="grow" />
+        <button class="btn" onClick={() => save("usage?format=csv&" + q, "usage.csv")}>CSV</button>
+        <button class="btn" onClick={() => save("usage?" + q, "usage.json")}>JSON</button>
+      </div>
+      {error && <Trouble text={error} />}
+      <div class="scroll" tabIndex={0}>
+        <table class="sums">
+          <thead><tr><th>{group}</th>{["runs", "attempts", "failed", "cached", "tokens", "cost", "median", "95 %", "busy"].map((h) => <th class="num">{h}</th>)}</tr></thead>
+          <tbody>
+            {data?.rows.map((r) => (
+              <tr>
+                <td class="cut">{line(r.name || "-")}</td><td class="num">{count(r.runs)}</td><td class="num">{count(r.attempts)}</td>
+                <td class={"num" + (r.failed ? " fail" : "")}>{count(r.failed)}</td><td class="num">{count(r.cached)}</td><td class="num">{count(r.tokens)}</td>
+                <td class="num">{r.unpriced > 0 && "at least "}{dollars(r.cost_usd)}</td><td class="num">{span(r.median_ns / 1e6)}</td><td class="num">{span(r.p95_ns / 1e6)}</td><td class="num">{span(r.busy_ns / 1e6)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {data && !data.rows.length && <p class="empty">Nothing was recorded.</p>}
+      <p class="foot">{data && <>{count(data.runs)} runs{data.more && ", the newest only"}{data.unread > 0 && <>, {count(data.unread)} cannot be read and are left out</>}</>}</p>
+    </main>
+  );
+}
+
+interface Change { what: string; path?: string; a?: unknown; b?: unknown }
+interface Side { id: string; workflow: string; outcome: string; calls: number; tokens: number; cost_usd: string }
+
+const shown = (v: unknown) => (v === undefined ? "-" : line(typeof v === "string" ? v : JSON.stringify(v), 600));
+
+function Changes({ list }: { list?: Change[] }) {
+  return (
+    <table class="changes"><tbody>
+      {(list ?? []).map((c) => <tr><th><code>{line(c.what + (c.path ? "." + c.path : ""))}</code></th><td class="del">{shown(c.a)}</td><td class="add">{shown(c.b)}</td></tr>)}
+    </tbody></table>
+  );
+}
+
+export function Compare({ a, b }: { a: string; b: string }) {
+  const { data, error } = useData<{ report: { a: Side; b: Side; run: Change[] | null }; text: string; equal: boolean }>("diff/" + param(a) + "/" + param(b), "", []);
+  useEffect(() => keys({ Escape: () => history.back() }), []);
+  const side = (name: string, s: Side) => (
+    <div class="side"><h2>{name}</h2><Link to={runAddress(s.id)} class="link">{line(s.workflow)} {shortID(s.id)}</Link> <Mark state={s.outcome || "open"} /> <span class={tone(s.outcome)}>{word(s.outcome || "open")}</span>
+      <span class="faint"> {count(s.calls)} calls, {count(s.tokens)} tokens, {dollars(s.cost_usd)}</span></div>
+  );
+  return (
+    <main class="page">
+      <h1 class="title">Compare two runs</h1>
+      {error && <Trouble text={error} />}
+      {data && <>
+        <div class="sides">{side("A", data.report.a)}{side("B", data.report.b)}<button class="btn" onClick={() => go("/d/" + param(b) + "/" + param(a))}>Swap</button></div>
+        {data.equal && <p class="empty">The runs are equal.</p>}
+        {!!data.report.run?.length && <><h2 class="sub">The runs</h2><Changes list={data.report.run} /></>}
+        {!data.equal && <><h2 class="sub">Where they part, as <code>flowgen diff</code> says it</h2><pre class="code block" tabIndex={0}>{plain(data.text)}</pre></>}
+      </>}
+    </main>
+  );
+}
+
+// Proposal shows an edit before it is written, and writes it.
+export function Proposal({ op, off, onWritten }: { op: Record<string, string>; off?: boolean; onWritten?: () => void }) {
+  const [edit, show] = useState<{ id: string; diff: string; notes: string }>();
+  const [said, say] = useState<{ ok?: string; bad?: string }>({});
+  const asked = JSON.stringify(op);
+  const ask = () => {
+    say({});
+    post<{ id: string; diff: string; notes: string }>("edits", op).then(show).catch((e: Error) => { show(undefined); say({ bad: e.message }); });
+  };
+  useEffect(() => { show(undefined); say({}); }, [asked]);
+  const write = () =>
+    post<unknown>("edits/" + edit!.id + "/apply", {})
+      .then(() => { show(undefined); say({ ok: "written" }); onWritten?.(); })
+      .catch((e: Error) => {
+        say({ bad: e.message });
+        if (e instanceof Refused && e.problem.status === 409) ask();
+      });
+  if (off) return <p class="dim">studio is read-only</p>;
+  return (
+    <div class="proposal">
+      {!edit && !said.ok && <button class="btn" onClick={ask}>Show the edit</button>}
+      {edit && <>
+        <h3>Edit, not written yet <small>{bytes(edit.diff.length)}</small></h3>
+        <Diff text={edit.diff} />
+        {edit.notes && <pre class="code block notes">{plain(edit.notes)}</pre>}
+        <div class="flex"><button class="btn main" onClick={write}>Write</button><button class="btn" onClick={() => show(undefined)}>Drop</button></div>
+      </>}
+      {said.ok && <p class="done" role="status">{said.ok}</p>}
+      {said.bad && <Trouble text={said.bad} />}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+// The address says what is shown, so that it can be sent.
+import { signal } from "@preact/signals";
+
+export interface Route {
+  path: string;
+  query: URLSearchParams;
+}
+
+const here = (): Route => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+export const route = signal<Route>(here());
+window.addEventListener("popstate", () => (route.value = here()));
+
+export function go(address: string) {
+  history.pushState(null, "", address);
+  route.value = here();
+}
+
+// set changes a part of the query in place.
+export function set(name: string, value: string) {
+  const query = new URLSearchParams(location.search);
+  if (value) query.set(name, value);
+  else query.delete(name);
+  const text = query.toString();
+  history.replaceState(null, "", location.pathname + (text ? "?" + text : ""));
+  route.value = here();
+}
+
+// follow is for onClick of links: other buttons and keys are the browser's.
+export function follow(e: MouseEvent) {
+  const a = (e.currentTarget as HTMLAnchorElement).getAttribute("href");
+  if (!a || e.button || e.ctrlKey || e.metaKey || e.shiftKey) return;
+  e.preventDefault();
+  go(a);
+}
+
+export type Keys = Record<string, () => void>;
+const stack: Keys[] = [];
+
+// keys holds what the keys of the page do now; the last one that knows a key has it.
+export function keys(map: Keys): () => void {
+  stack.push(map);
+  return () => void stack.splice(stack.indexOf(map), 1);
+}
+
+window.addEventListener("keydown", (e) => {
+  const at = e.target as HTMLElement;
+  const field = at.closest?.("input, textarea, select");
+  if (e.ctrlKey || e.metaKey || e.altKey || (field && e.key !== "Escape")) return;
+  if ((e.key === "Enter" || e.key === " ") && at.closest?.("a, button, summary")) return;
+  if (field && e.key === "Escape") (field as HTMLElement).blur();
+  for (let i = stack.length - 1; i >= 0; i--) {
+    const act = stack[i][e.key];
+    if (act) {
+      e.preventDefault();
+      act();
+      return;
+    }
+  }
+});

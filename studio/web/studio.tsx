@@ -1,0 +1,97 @@
+// The page: what is at which address, and what is on all of them.
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { lost } from "./api";
+import { FlowPage } from "./flow";
+import { Compare, Inbox, type Project, type Question, Runs, Usage, useData, Workflows } from "./pages";
+import { Link } from "./parts";
+import { RunPage } from "./run";
+import { go, keys, route } from "./route";
+import { line } from "./text";
+
+const theme = signal(localStorage.getItem("flowgen.studio.theme") ?? "");
+const help = signal(false);
+
+function dark() {
+  const now = theme.value || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  theme.value = now === "dark" ? "light" : "dark";
+  localStorage.setItem("flowgen.studio.theme", theme.value);
+}
+
+const allKeys: [string, string][] = [
+  ["?", "these keys"], ["1 2 3 4", "workflows, runs, inbox, usage"], ["/", "filter"], ["j k", "next and previous row"], ["h l", "close and open a row"], ["Enter", "show the row"],
+  ["[ ]", "previous and next failure"], ["w s", "zoom in and out of the time"], ["a e", "earlier and later"], ["g", "graph of the run"], ["t", "table of calls"], ["d", "compare with the marked run"],
+  ["r", "start a run, on the page of a workflow"], ["Esc", "close, or leave a field"],
+];
+
+function Keys() {
+  return (
+    <div class="sheet" role="dialog" aria-modal="true" aria-label="Keys">
+      <h1>Keys</h1>
+      <dl class="facts">{allKeys.map(([k, what]) => <><dt>{k.split(" ").map((one) => <kbd>{one}</kbd>)}</dt><dd>{what}</dd></>)}</dl>
+      <p class="dim">Arrow keys move in rows and graphs, too. In a field no letter is a command.</p>
+      <button class="btn" autoFocus onClick={() => (help.value = false)}>Close</button>
+    </div>
+  );
+}
+
+function Connection() {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => lost.value && tick((n) => n + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return lost.value ? <span class="live lost" role="status">lost {Math.round((Date.now() - lost.value) / 1000)} s ago, trying</span> : <span class="live">live</span>;
+}
+
+function Page({ project }: { project?: Project }) {
+  const path = route.value.path;
+  const run = /^\/r\/([^/]+)$/.exec(path);
+  const pair = /^\/d\/([^/]+)\/([^/]+)$/.exec(path);
+  if (run) return <RunPage id={decodeURIComponent(run[1])} project={project} key={run[1]} />;
+  if (pair) return <Compare a={decodeURIComponent(pair[1])} b={decodeURIComponent(pair[2])} />;
+  switch (path) {
+    case "/":
+      return <Workflows />;
+    case "/w":
+      return <FlowPage project={project} />;
+    case "/r":
+      return <Runs />;
+    case "/inbox":
+      return <Inbox project={project} />;
+    case "/usage":
+      return <Usage />;
+  }
+  return <main class="page"><p class="empty">Nothing has this address. <Link class="link" to="/">Workflows</Link></p></main>;
+}
+
+function App() {
+  const { data: project, error } = useData<Project>("project", "project", ["project.changed"]);
+  const { data: inbox } = useData<{ questions: Question[] }>("inbox", "runs", ["runs.changed"]);
+  const path = route.value.path;
+  useEffect(() => keys({ "?": () => (help.value = !help.value), "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage") }), []);
+  useEffect(() => (help.value ? keys({ Escape: () => (help.value = false) }) : undefined), [help.value]);
+  useEffect(() => void (document.documentElement.dataset.theme = theme.value), [theme.value]);
+  const waits = inbox?.questions.length ?? 0;
+  const item = (to: string, name: string, on: boolean, n?: number) => <Link to={to} {...(on ? { "aria-current": "page" as const } : {})}>{name}{!!n && <span class="count wait">{n}</span>}</Link>;
+  return (
+    <>
+      <header class="top">
+        <span class="logo"><svg viewBox="0 0 16 16" class="m" aria-hidden="true"><path d="M2 3.5H6L10 12.5H14M10 3.5H14" /></svg>studio</span>
+        <span class="faint cut root" title={project?.root}>{line(project?.root ?? "", 80)}</span>
+        <nav aria-label="Pages">{item("/", "Workflows", path === "/" || path === "/w")}{item("/r", "Runs", path.startsWith("/r") || path.startsWith("/d"))}{item("/inbox", "Inbox", path === "/inbox", waits)}{item("/usage", "Usage", path === "/usage")}</nav>
+        <span class="grow" />
+        {project?.read_only && <span class="badge">read only</span>}
+        <Connection />
+        <button class="btn bare" onClick={dark} aria-label="dark or light">◐</button>
+        <button class="btn bare" onClick={() => (help.value = true)}>Keys <kbd>?</kbd></button>
+      </header>
+      {error ? <main class="page"><p class="trouble" role="alert">{line(error, 600)}</p></main> : <Page project={project} />}
+      {help.value && <Keys />}
+      <div class="vh" aria-live="polite">{waits ? waits + (waits === 1 ? " question waits" : " questions wait") : ""}</div>
+    </>
+  );
+}
+
+render(<App />, document.getElementById("app")!);
