@@ -252,9 +252,39 @@ func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 	what := have.String()
 	if have == schema.StringType {
 		what = "text"
+		if meant := unquoted(to, text); meant != "" {
+			d := misfit(v.Source(), want, what)
+			d.Help = "write `" + meant + "` without quotes"
+			d.Fixes = []diag.Fix{{Title: d.Help, Edits: []diag.Edit{{Span: v.Source(), New: meant}}}}
+			c.report(d)
+			return schema.InvalidType
+		}
 	}
 	c.mismatch(v.Source(), want, what)
 	return schema.InvalidType
+}
+
+// unquoted is the literal of type to that text says in other words, "" when it says none: a number or a truth in quotes, and the
+// truths of YAML 1.1, which are text here.
+func unquoted(to *schema.Type, text string) string {
+	switch to.Kind {
+	case schema.Bool:
+		switch strings.ToLower(text) {
+		case "yes", "on", "true":
+			return "true"
+		case "no", "off", "false":
+			return "false"
+		}
+	case schema.Int:
+		if n, err := ParseInt(text); err == nil {
+			return strconv.FormatInt(n, 10)
+		}
+	case schema.Float:
+		if f, err := ParseFloat(text); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return strconv.FormatFloat(f, 'g', -1, 64)
+		}
+	}
+	return ""
 }
 
 // literal reports whether text of the type have is a literal of the type to; wrong says what keeps it from being one although
