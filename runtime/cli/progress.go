@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,6 +93,7 @@ type ledger struct {
 	maps    map[string]items   // maps that have begun, by key
 	written map[*flow.Node]int // lines so far
 	failed  []entry            // lines that wait, beginning with a failure
+	asked   []string           // keys of the open questions that the run has stopped for
 }
 
 // record returns the lines that an event brings: its own, after those that have waited. A failure waits for what comes
@@ -237,11 +239,22 @@ func (l *ledger) ended(e runtime.Event) entry {
 	case e.Err == nil:
 		return entry{outcome: okLine, text: text, note: note}
 	case e.Tool == engine.HumanTool && stopped(e.Err):
+		l.asked = append(l.asked, e.Key)
+		return entry{outcome: waitingLine, text: text, note: note}
+	case stopped(e.Err) && l.asks(e.Key): // it goes on with the answer
 		return entry{outcome: waitingLine, text: text, note: note}
 	case runtime.IsCancelled(e.Err):
 		return entry{outcome: cancelledLine, text: text, note: note}
 	}
 	return entry{failedLine, text, note, reason(e.Err)}
+}
+
+// asks reports whether an open question is part of the call or the node of key.
+func (l *ledger) asks(key string) bool {
+	return slices.ContainsFunc(l.asked, func(q string) bool {
+		rest, inside := strings.CutPrefix(q, key)
+		return inside && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "["))
+	})
 }
 
 // stopped reports whether a call ended because the entire run did: a question is then still open.

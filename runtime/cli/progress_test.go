@@ -552,8 +552,17 @@ func TestLinesOfQuestions(t *testing.T) {
 		e.Tool = engine.HumanTool
 		d.Observe(e)
 	}
+	for _, key := range []string{"ask", "ask_run", "a[0]/send/approve", "a[0]/send", "a[0]/sen", "a"} { // what a question is part of waits, too
+		e := ended(key, planNode, time.Second, &runtime.NodeError{Node: planNode, Err: &runtime.RunError{Kind: runtime.Cancelled, By: runtime.ByRun}})
+		if strings.HasSuffix(key, "approve") {
+			e.Tool = engine.HumanTool
+		}
+		d.Observe(e)
+	}
 	d.close(nil)
-	if diff := cmp.Diff("waiting   ask_run 1.0s\ncancelled ask_scope 1.0s\n", b.String()); diff != "" {
+	want := "waiting   ask_run 1.0s\ncancelled ask_scope 1.0s\ncancelled ask 1.0s\ncancelled ask_run 1.0s\n" +
+		"waiting   a[0]/send/approve 1.0s\nwaiting   a[0]/send 1.0s\ncancelled a[0]/sen 1.0s\nwaiting   a 1.0s\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}
 }
