@@ -166,6 +166,11 @@ VERSION :=
 release: ## Make the commit of VERSION (v0.5.0) with a tag for each module; without VERSION only check that it would build
 	go run ./internal/release $(if $(VERSION),-tag $(VERSION),-check)
 
+.PHONY: site
+site: ## Write the documentation as a static site into .flowgen/site, and draw docs/tour.svg
+	go run ./internal/site -tour docs/tour.svg
+	go run ./internal/site -o .flowgen/site
+
 .PHONY: vsix
 vsix: ## Build the VS Code extension with the program inside, for this machine (editors/vscode/flowgen.vsix)
 	go build -trimpath -ldflags='-s -w' -o editors/vscode/bin/ ./cmd/flowgen

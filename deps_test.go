@@ -49,6 +49,7 @@ var table = []row{
 	{pkg: "internal/offline", other: []string{"golang.org/x/mod"}},      // for tests
 	{pkg: "internal/mutants", other: []string{"golang.org/x/tools/go"}}, // a program for `make mutants`
 	{pkg: "internal/release", other: []string{"golang.org/x/mod"}},      // a program for `make release`
+	{pkg: "internal/site", other: []string{"github.com/yuin/goldmark"}}, // a program for `make site`, a module of its own
 	{pkg: "ir/check", own: append([]string{"runtime/llm/catalog"}, irLeaves...)},
 	{pkg: "ir/plan", own: []string{"ir", "ir/check", "runtime/llm/catalog"}},
 	{pkg: "ir/manifest", own: []string{"ir", "ir/check", "ir/expr", "ir/plan", "ir/schema"}},
