@@ -136,7 +136,7 @@ func (s *site) parse(file string, src []byte) *page {
 			s.assets[at] = true
 		case *ast.Paragraph:
 			words := plain(n, src)
-			if p.summary == "" {
+			if _, picture := n.FirstChild().(*ast.Image); p.summary == "" && !picture {
 				p.summary = words
 			}
 			p.say(words)

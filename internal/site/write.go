@@ -109,10 +109,13 @@ func (s *site) writePage(out string, p *page, groups []group) error {
 	var html bytes.Buffer
 	err := frame.Execute(&html, map[string]any{
 		"Title": p.title, "Summary": p.summary, "Nav": nav, "Root": strings.Repeat("../", strings.Count(p.url(), "/")),
-		"Body": template.HTML(body.String()), // of Markdown in this repository; goldmark leaves raw HTML out
+		"Body": template.HTML(accessible.Replace(body.String())), // of Markdown in this repository; goldmark leaves raw HTML out
 	})
 	return errors.Join(err, save(out, p.url(), html.Bytes()))
 }
+
+// accessible makes what scrolls reachable by keyboard, and no header of the cells that head nothing.
+var accessible = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`, "<th></th>", "<td></td>")
 
 func save(out, name string, data []byte) error {
 	full := filepath.Join(out, filepath.FromSlash(name))
