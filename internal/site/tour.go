@@ -38,7 +38,7 @@ func tour(root string) ([]byte, error) {
 	const step, left, top = 18, 16, 44
 	width, height := 860, top+len(lines)*step+16
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img" aria-label="A terminal with the commands of the tour" font-family="ui-monospace, monospace" font-size="13">`+"\n", width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" xml:space="preserve" role="img" aria-label="A terminal with the commands of the tour" font-family="ui-monospace, monospace" font-size="13">`+"\n", width, height)
 	b.WriteString("<style>text{fill:#e6edf3;white-space:pre}.c{fill:#7ee787}.e{fill:#ff7b72}.h{fill:#79c0ff}@media(prefers-reduced-motion:no-preference){text{opacity:0;animation:a .2s forwards}}@keyframes a{to{opacity:1}}</style>\n")
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="8" fill="#0d1117"/><circle cx="20" cy="18" r="5" fill="#ff5f56"/><circle cx="38" cy="18" r="5" fill="#ffbd2e"/><circle cx="56" cy="18" r="5" fill="#27c93f"/>`+"\n", width, height)
 	at := 0.3
