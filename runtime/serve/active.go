@@ -55,6 +55,9 @@ func (s *Server) admit(w *Workflow, id, tenant string, bounded bool) (a *active,
 	a = &active{id: id, workflow: w, tenant: tenant, since: time.Now(), begun: make(chan struct{}), done: make(chan struct{})}
 	a.ctx, a.cancel = context.WithCancelCause(s.ctx)
 	s.active[id] = a
+	if s.own != nil {
+		s.own[id] = true
+	}
 	s.tenants[tenant]++
 	s.all.Add(1)
 	if t := s.timers[id]; t != nil {
@@ -215,9 +218,13 @@ func (s *Server) recover() {
 	if err != nil {
 		s.o.Log.Error("runs of the last process are not known", "error", err)
 	}
+	s.mu.Lock()
+	own := s.own
+	s.own = nil
+	s.mu.Unlock()
 	var left []string
 	for _, r := range list {
-		if s.workflows[r.Workflow] == nil {
+		if s.workflows[r.Workflow] == nil || own[r.ID] {
 			continue
 		}
 		switch r.Outcome {

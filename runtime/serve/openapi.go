@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
@@ -42,6 +43,12 @@ func (w *Workflow) documented(schema object, out bool) object {
 	}
 	properties, _ := schema["properties"].(object)
 	for _, f := range fields {
+		if required, ok := schema["required"].([]string); ok && !out && f.Default != "" { // as the command line has it
+			schema["required"] = slices.DeleteFunc(required, func(name string) bool { return name == f.Name })
+			if p, ok := properties[f.Name].(object); ok && p["$ref"] == nil {
+				p["default"] = json.RawMessage(f.Default)
+			}
+		}
 		if p, ok := properties[f.Name].(object); ok && f.Description != "" && p["$ref"] == nil {
 			p["description"] = f.Description
 		}
@@ -140,7 +147,7 @@ func common() object {
 			parameter("limit", "query", "how many", object{"type": "integer", "minimum": 1, "maximum": maxPage}),
 		}, object{"200": answered("a page", list("runs", ref("Run")))})},
 		"/v1/runs/{id}": object{
-			"get":    op("getRun", "One run", []any{id}, object{"200": answered("the run", ref("Run")), "304": object{"description": "as the ETag says"}}),
+			"get":    op("getRun", "One run", []any{id, wait}, object{"200": answered("the run", ref("Run")), "304": object{"description": "as the ETag says"}}),
 			"delete": op("removeRun", "Remove a run that is over", []any{id}, object{"204": object{"description": "it is removed"}}),
 		},
 		"/v1/runs/{id}/output": object{"get": op("getOutput", "The output alone", []any{id}, object{"200": answered("the output", object{})})},

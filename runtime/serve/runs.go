@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -156,7 +157,7 @@ func questionsOf(id string, j *journal.Journal) []question {
 		if json.Unmarshal(r.Input, &q) != nil {
 			continue
 		}
-		v := question{Key: r.Key, Question: q.Text, Type: q.Type, Choices: q.Choices, URL: "/v1/runs/" + id + "/questions/" + r.Key}
+		v := question{Key: r.Key, Question: q.Text, Type: q.Type, Choices: q.Choices, URL: (&url.URL{Path: "/v1/runs/" + id + "/questions/" + r.Key}).EscapedPath()}
 		if r.Limit > 0 {
 			until := j.Header().Begin.Add(r.Start + r.Limit)
 			v.Until = &until
@@ -202,6 +203,21 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, p *Principal) error
 	id, j, err := s.find(r, p, MayRead)
 	if err != nil {
 		return err
+	}
+	wait, _, err := s.patience(r)
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		s.mu.Lock()
+		a := s.active[id]
+		s.mu.Unlock()
+		if a != nil {
+			await(r, a, wait)
+		}
+		if j, err = s.o.Runs.Read(id); err != nil { // it may have ended behind the first look
+			return err
+		}
 	}
 	v := s.describe(id, j)
 	tag := `"` + strconv.Itoa(len(j.Records())) + "-" + string(v.State) + `"`

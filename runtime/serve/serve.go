@@ -90,6 +90,7 @@ type Server struct {
 	waiting  map[string]string      // runs that wait for answers, with their workflows
 	timers   map[string]*time.Timer // at which their questions are over
 	stopped  map[string]string      // runs that do not go on, and why
+	own      map[string]bool        // runs of this process, until those of the last one are known
 	leaving  bool                   // Drain was called
 	draining bool
 
@@ -110,7 +111,7 @@ func Handler(o Options, ws ...*Workflow) (*Server, error) {
 	}
 	s := &Server{o: o, mux: http.NewServeMux(), workflows: map[string]*Workflow{}, slots: make(chan struct{}, o.MaxRuns),
 		active: map[string]*active{}, tenants: map[string]int{}, waiting: map[string]string{}, timers: map[string]*time.Timer{},
-		stopped: map[string]string{}, found: make(chan struct{})}
+		stopped: map[string]string{}, own: map[string]bool{}, found: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.streams.init(s)
 	s.metrics.init()

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 type payInput struct {
 	To    string `json:"to" flow:"min=1"`
 	Euros int64  `json:"euros" flow:"min=1"`
-	Note  string `json:"note" default:"\"none\""`
+	Note  string `json:"note"`
 }
 
 type payOutput struct {

@@ -3,9 +3,12 @@
 package serving
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -46,7 +49,7 @@ func Of[W interface {
 		},
 		Canon: func(input []byte) ([]byte, error) {
 			var in In
-			if err := value.Decode(input, &in); err != nil {
+			if err := value.Decode(withDefaults(info, input), &in); err != nil {
 				return nil, err
 			}
 			return value.AppendCanonical(nil, in)
@@ -54,7 +57,32 @@ func Of[W interface {
 	}
 }
 
-// Command is the verb serve with its flags. What is zero has a default.
+// withDefaults adds the inputs that are not there and have a default, as the command line does.
+func withDefaults(info *flow.Info, input []byte) []byte {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(input, &given) != nil || given == nil {
+		return input // which is refused
+	}
+	for i := range info.Input {
+		f := &info.Input[i]
+		if _, there := given[f.Name]; there || f.Default == "" {
+			continue
+		}
+		name, err := json.Marshal(f.Name)
+		if err != nil {
+			continue
+		}
+		comma := ","
+		if len(given) == 0 {
+			comma = ""
+		}
+		given[f.Name] = nil
+		input = slices.Concat(bytes.TrimSuffix(bytes.TrimSpace(input), []byte("}")), []byte(comma), name, []byte(":"+f.Default+"}"))
+	}
+	return input
+}
+
+// Command is the verb serve or mcp with its flags. What is zero has a default.
 type Command struct {
 	Workflow *Workflow
 	Runs     *runs.Folder
@@ -67,7 +95,15 @@ type Command struct {
 	MaxTenant                  int
 	MaxBody                    int64
 	MaxWait, Drain, DrainDelay time.Duration
+
+	// Those of mcp.
+	Wait                  time.Duration // of a call
+	WithRequest, ModelMay bool          // a request that is cancelled cancels its run; a model may answer questions
+	Respond               string        // the command that answers a question, up to the run
 }
 
 // Serve is the verb in programs that link it: it answers requests until ctx is done, and ends what has begun. Nil in others.
 var Serve func(ctx context.Context, c *Command) error
+
+// MCP is the verb mcp in programs that link it, for one client on standard input and output.
+var MCP func(ctx context.Context, c *Command) error
