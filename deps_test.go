@@ -117,6 +117,7 @@ var table = []row{
 	{pkg: "runtime/llm/catalog"},         // what is known of models of others: data that compiler and runtime have to agree on
 	{pkg: "runtime/internal/leaks", own: []string{"runtime/internal/proc"}, other: []string{"go.uber.org/goleak"}}, // for tests
 	{pkg: "runtime/...", own: []string{"runtime", "runtime/..."}, other: golangX},
+	{pkg: "runtime/mcpserver/...", own: []string{"runtime", "runtime/..."}, other: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	{pkg: "runtime/mcptool/...", own: []string{"runtime", "runtime/..."}, other: append([]string{"github.com/modelcontextprotocol/go-sdk"}, golangX...)},
 	{pkg: "runtime/blob/s3", own: append([]string{"runtime/blob", "runtime/stores"}, audience...), other: []string{"github.com/minio/minio-go"}},
 	{pkg: "runtime/cache/redis", own: append([]string{"runtime/stores"}, audience...), other: []string{"github.com/redis/go-redis"}},

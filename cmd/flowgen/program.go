@@ -46,10 +46,11 @@ func (a *app) buildCommand() *cobra.Command {
 				return err
 			}
 			for _, v := range verbs {
-				if v != "serve" {
-					return usage("there is no verb %q to link; there is serve", v)
+				leaf := cli.VerbLeaves()[v]
+				if leaf == "" {
+					return usage("there is no verb %q to link; there are serve and mcp", v)
 				}
-				src.Stores = append(src.Stores, cli.ServeLeaf)
+				src.Stores = append(src.Stores, leaf)
 			}
 			cache, err := a.cache()
 			if err != nil {
@@ -62,7 +63,7 @@ func (a *app) buildCommand() *cobra.Command {
 	traceFlag(cmd, &trace)
 	cmd.Flags().StringVar(&engine, "engine", "", "engine that the program is a worker of, too: temporal")
 	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores to link for --cache, --blobs and --runs besides folders: postgres, redis, s3, sqlite")
-	cmd.Flags().StringSliceVar(&verbs, "verbs", nil, "verbs to link besides the usual ones: serve")
+	cmd.Flags().StringSliceVar(&verbs, "verbs", nil, "verbs to link besides the usual ones: mcp, serve")
 	return cmd
 }
 
@@ -171,13 +172,17 @@ func (a *app) runVerbs() []*cobra.Command {
 		{"rerun FILE RUN", "Start a new run with the results of another and with changes"},
 		{"replay FILE RUN", "Replay a run from its journal without calling any tool"},
 		{"serve FILE", "Answer HTTP requests with a workflow"},
+		{"mcp FILE", "Offer a workflow as a tool over the Model Context Protocol"},
 		{"prune FILE", "Delete ended runs of a workflow, except the latest"},
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")
 		var trace bool
 		runs := "RUN is the name of a run, a prefix of it, or latest.\n"
-		if verb == "serve" {
+		switch verb {
+		case "serve":
 			runs = "It listens at 127.0.0.1:8080 unless --addr says otherwise.\n"
+		case "mcp":
+			runs = "The client is on standard input and output unless --addr says where it listens.\n"
 		}
 		cmd := &cobra.Command{
 			Use:   v.use,
@@ -205,8 +210,8 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 		return err
 	}
 	stores := cli.StoreLeaves(args, os.Getenv)
-	if verb == "serve" {
-		stores = append(stores, cli.ServeLeaf)
+	if leaf := cli.VerbLeaves()[verb]; leaf != "" {
+		stores = append(stores, leaf)
 	}
 	exe, ok := cache.FindMain(file, leaf, stores...)
 	if !ok {

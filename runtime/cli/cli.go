@@ -1,6 +1,6 @@
 // Package cli is the main of compiled workflows: it reads the inputs, shows the
 // progress, records the run, prints the result and answers `resume`, `respond`,
-// `rerun`, `replay`, `serve`, `graph`, `plan`, `manifest`, `completion` and `version`.
+// `rerun`, `replay`, `serve`, `mcp`, `graph`, `plan`, `manifest`, `completion` and `version`.
 //
 // A program's main.go is one call:
 //
@@ -142,7 +142,7 @@ func ticker(every time.Duration) func() (<-chan time.Time, func()) {
 	}
 }
 
-var verbs = []string{"run", "resume", "respond", "rerun", "replay", "serve", "inspect", "prune", "graph", "plan", "manifest", "version", "completion", "help"}
+var verbs = []string{"run", "resume", "respond", "rerun", "replay", "serve", "mcp", "inspect", "prune", "graph", "plan", "manifest", "version", "completion", "help"}
 
 // run is the program: it returns its exit code.
 func run(s *system, w *workflow) int {
@@ -171,8 +171,8 @@ func run(s *system, w *workflow) int {
 		return rerunCommand(s, w, args)
 	case "replay":
 		return replayCommand(s, w, args)
-	case "serve":
-		return serveCommand(s, w, args)
+	case "serve", "mcp":
+		return serveCommand(s, w, verb, args)
 	case "prune":
 		return pruneCommand(s, w, args)
 	case "graph":

@@ -420,6 +420,7 @@ Usage:
   rerun RUN                      start a new run with the results of another and with changes
   replay RUN                     replay a run from its journal without calling any tool
   serve [--addr HOST:PORT]       answer HTTP requests with the workflow; serve --help
+  mcp [--addr HOST:PORT]         offer the workflow as a tool of other agents; mcp --help
   prune [--keep N]               delete ended runs, except the latest 20
   graph [--format mermaid|dot]   print the workflow's graph; with --run RUN in the colours of a run
   plan [--format text|json]      print the order of the steps, their bounds and the worst case

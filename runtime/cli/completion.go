@@ -158,7 +158,7 @@ func (c *completer) read(words []string) (flag string) {
 }
 
 // switches are the flags without a value.
-var switches = []string{"again", "all", "edited", "failed", "help", "json-events", "later", "logs", "missing", "no-journal", "no-overlap", "public",
+var switches = []string{"again", "all", "cancel-with-request", "edited", "failed", "help", "json-events", "later", "logs", "missing", "model-may-answer", "no-journal", "no-overlap", "public",
 	"quiet", "slow", "unattended", "version", "h", ""}
 
 // verbFlags are the flags of a verb.
@@ -176,6 +176,8 @@ func verbFlags(verb string) []string {
 		return slices.Concat([]string{"missing"}, sharedFlagNames)
 	case "serve":
 		return serveFlagNames
+	case "mcp":
+		return mcpFlagNames
 	case "prune":
 		return slices.Concat([]string{"keep"}, sharedFlagNames)
 	case "inspect":

@@ -9,8 +9,10 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/serving"
 )
 
-// ServeLeaf is the leaf of the runtime that programs with the verb serve link.
-const ServeLeaf = "serve/command"
+// VerbLeaves are the leaves of the runtime that programs with a verb link, by the verb.
+func VerbLeaves() map[string]string {
+	return map[string]string{"serve": "serve/command", "mcp": "mcpserver/command"}
+}
 
 var serveFlagNames = []string{"addr", "admin", "tokens", "public", "expose", "on-restart", "max-runs", "max-queue", "max-tenant", "max-body", "max-wait", "drain", "drain-delay",
 	"runs", "sync", "blobs", "cache", "usage", "root", "proxy", "help"}
@@ -37,23 +39,46 @@ Answers HTTP requests below /v1 with the workflow, until it is stopped. docs/gui
 and --runs, --sync, --blobs, --cache, --usage, --root and --proxy of run.
 `
 
-// serveCommand answers requests with the workflow.
-func serveCommand(s *system, w *workflow, args []string) int {
+var mcpFlagNames = append([]string{"wait", "cancel-with-request", "model-may-answer"}, serveFlagNames...)
+
+const mcpHelp = `Usage: mcp [flags]
+
+Offers the workflow as a tool over the Model Context Protocol, on standard input and output. docs/guides/mcp.md describes the tools.
+
+  --addr HOST:PORT       answer at /mcp over HTTP instead, for many clients, beside the requests of serve
+  --wait TIME            of a call for the end of its run; 25s. Then the caller is told to ask again
+  --cancel-with-request  a request that is cancelled cancels its run. Without it, the run goes on
+  --model-may-answer     offer the tool run_answer, so that a model can answer questions that are for people
+
+and the flags of serve: --tokens, --public, --admin, --expose and --drain-delay matter only with --addr.
+`
+
+// serveCommand answers requests with the workflow: those of HTTP, or of one client of MCP.
+func serveCommand(s *system, w *workflow, verb string, args []string) int {
 	f := &runFlags{}
-	c := &serving.Command{Workflow: w.served, Addr: "127.0.0.1:8080", Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr}
-	rest, err := parseServeFlags(f, c, args)
+	c := &serving.Command{Workflow: w.served, Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr}
+	names, help, answer := serveFlagNames, serveHelp, serving.Serve
+	if verb == "mcp" {
+		names, help, answer = mcpFlagNames, mcpHelp, serving.MCP
+		c.Respond = s.again("respond", "")
+	} else {
+		c.Addr = "127.0.0.1:8080"
+	}
+	rest, err := parseServeFlags(f, c, verb, args)
 	switch {
 	case isHelp(err):
-		return s.print(serveHelp)
+		return s.print(help)
 	case err != nil:
-		s.complain(flagMistake(serveFlagNames, err))
+		s.complain(flagMistake(names, err))
 		return ExitUsage
 	case len(rest) > 0:
-		s.complain(mistake{"unexpected argument " + rest[0], "inputs come with requests: see serve --help"})
+		s.complain(mistake{"unexpected argument " + rest[0], "inputs come with requests: see " + verb + " --help"})
 		return ExitUsage
-	case serving.Serve == nil:
-		s.complain(mistake{"this program was built without the verb serve", "build it with flowgen build --verbs serve, or use flowgen serve FILE"})
+	case answer == nil:
+		s.complain(mistake{"this program was built without the verb " + verb, "build it with flowgen build --verbs " + verb + ", or use flowgen " + verb + " FILE"})
 		return ExitUsage
+	case c.Addr != "":
+		answer = serving.Serve
 	}
 	folder, _, wrong := f.keep.folder(s, w.info)
 	if wrong == nil && folder == nil {
@@ -77,14 +102,14 @@ func serveCommand(s *system, w *workflow, args []string) int {
 	c.Runs, c.With = folder, options
 	ctx, _, end := s.cancelOnSignal(context.Background())
 	defer end()
-	if err := serving.Serve(ctx, c); err != nil {
+	if err := answer(ctx, c); err != nil {
 		s.complain(mistake{err.Error(), ""})
 		return ExitFault
 	}
 	return ExitOK
 }
 
-func parseServeFlags(f *runFlags, c *serving.Command, args []string) (rest []string, err error) {
+func parseServeFlags(f *runFlags, c *serving.Command, verb string, args []string) (rest []string, err error) {
 	set := newFlagSet()
 	f.stored(set)
 	f.keep.flags(set)
@@ -118,7 +143,13 @@ func parseServeFlags(f *runFlags, c *serving.Command, args []string) (rest []str
 	number("max-queue", &c.MaxQueue)
 	number("max-tenant", &c.MaxTenant)
 	number("max-body", &body)
-	for name, to := range map[string]*time.Duration{"max-wait": &c.MaxWait, "drain": &c.Drain, "drain-delay": &c.DrainDelay} {
+	times := map[string]*time.Duration{"max-wait": &c.MaxWait, "drain": &c.Drain, "drain-delay": &c.DrainDelay}
+	if verb == "mcp" {
+		times["wait"] = &c.Wait
+		set.BoolVar(&c.WithRequest, "cancel-with-request", false, "")
+		set.BoolVar(&c.ModelMay, "model-may-answer", false, "")
+	}
+	for name, to := range times {
 		set.Func(name, "", func(v string) (err error) {
 			if *to, err = time.ParseDuration(v); err != nil || *to < 0 {
 				return errors.New("expected a duration such as 20s or 1m")

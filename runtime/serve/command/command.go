@@ -18,11 +18,14 @@ import (
 
 func init() { serving.Serve = run }
 
+// MCP is what answers at /mcp, in programs that link the verb mcp. end ends what it has open.
+var MCP func(s *serve.Server, c *serving.Command, log *slog.Logger) (h http.Handler, end func(), err error)
+
 // run serves until ctx is done.
 func run(ctx context.Context, c *serving.Command) error {
 	log := slog.New(slog.NewJSONHandler(c.Log, nil))
-	o := serve.Options{Runs: c.Runs, Log: log, With: c.With, Leave: c.Leave, ExposeCalls: c.ExposeCalls,
-		MaxBody: c.MaxBody, MaxRuns: c.MaxRuns, MaxQueue: c.MaxQueue, MaxTenant: c.MaxTenant, MaxWait: c.MaxWait, MaxReader: 8}
+	o := Options(c, log)
+	o.MaxReader = 8
 	l, local, err := listen(c.Addr)
 	if err != nil {
 		return err
@@ -49,8 +52,20 @@ func run(ctx context.Context, c *serving.Command) error {
 		return err
 	}
 	var h http.Handler = s
+	if MCP != nil {
+		tools, end, err := MCP(s, c, log)
+		if err != nil {
+			stop(s)
+			return err
+		}
+		defer end()
+		mux := http.NewServeMux()
+		mux.Handle("/mcp", tools)
+		mux.Handle("/", s)
+		h = mux
+	}
 	if o.Auth == nil && local {
-		h = own(s)
+		h = own(h)
 	}
 	failed := make(chan error, 2)
 	main := server(h, log)
@@ -59,7 +74,8 @@ func run(ctx context.Context, c *serving.Command) error {
 	if c.Admin != "off" {
 		a, _, err := listen(c.Admin)
 		if err != nil {
-			return errors.Join(err, stop(s, main))
+			stop(s)
+			return errors.Join(err, main.Close())
 		}
 		admin := server(s.Admin(), log)
 		servers = append(servers, admin)
@@ -98,11 +114,17 @@ func drain(ctx context.Context, s *serve.Server, c *serving.Command, log *slog.L
 	return errs
 }
 
-func stop(s *serve.Server, h *http.Server) error {
+// Options are those of a Server with the flags of a program.
+func Options(c *serving.Command, log *slog.Logger) serve.Options {
+	return serve.Options{Runs: c.Runs, Log: log, With: c.With, Leave: c.Leave, ExposeCalls: c.ExposeCalls,
+		MaxBody: c.MaxBody, MaxRuns: c.MaxRuns, MaxQueue: c.MaxQueue, MaxTenant: c.MaxTenant, MaxWait: c.MaxWait}
+}
+
+// stop ends a Server at once.
+func stop(s *serve.Server) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = s.Shutdown(ctx) // there is nothing to end
-	return h.Close()
+	_ = s.Shutdown(ctx) // that its time is over is known
 }
 
 func server(h http.Handler, log *slog.Logger) *http.Server {

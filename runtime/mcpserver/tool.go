@@ -1,0 +1,147 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowgen-dev/flowgen/runtime/serve"
+)
+
+const instructions = "Each workflow is a tool. A call begins a run, which is recorded, and waits for its end for a while. When the state is running, call run_result. " +
+	"When it is waiting, a person has to answer a question first: do not answer in their place."
+
+// workflowTool is the tool of a workflow.
+type workflowTool struct {
+	name     string // of the workflow
+	tool     *mcp.Tool
+	manifest json.RawMessage
+}
+
+type object = map[string]any
+
+// described is what package serve tells about a workflow.
+type described struct {
+	Description             string
+	Input, Output, Manifest json.RawMessage
+	Effects, People         []string
+}
+
+// toolOf makes the tool of a workflow.
+func (m *Server) toolOf(name string) (*workflowTool, error) {
+	var d described
+	status, text := m.serve.Do(context.Background(), serve.Principal{}, http.MethodGet, "/v1/workflows/"+name, nil, nil)
+	if status != http.StatusOK || json.Unmarshal(text, &d) != nil {
+		return nil, errors.New("it cannot be described")
+	}
+	var in object
+	if json.Unmarshal(d.Input, &in) != nil || in["type"] != "object" {
+		return nil, errors.New("its input is no object, as that of a tool has to be")
+	}
+	out, err := outputSchema(d.Output)
+	if err != nil {
+		return nil, err
+	}
+	about := d.Description
+	if about == "" {
+		about = "Runs the workflow " + name + "."
+	}
+	if len(d.People) > 0 {
+		about += "\n\nA user has to answer before it goes on: " + strings.Join(d.People, ", ") + "."
+	}
+	return &workflowTool{name, &mcp.Tool{Name: toolName(name), Description: about, InputSchema: d.Input, OutputSchema: out, Annotations: annotations(&d)}, d.Manifest}, nil
+}
+
+// toolName is the name of a workflow in the letters that tools may have.
+func toolName(workflow string) string {
+	name := strings.Map(func(c rune) rune {
+		if c < 0x80 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return c
+		}
+		return '_'
+	}, workflow)
+	return name[:min(len(name), 64)] // the bound of common models
+}
+
+// annotations say what a workflow does to the world. A client is told the worst: writes may destroy, and are made again by
+// another call.
+func annotations(d *described) *mcp.ToolAnnotations {
+	writes := slices.Contains(d.Effects, "writes") || slices.Contains(d.Effects, "external")
+	var reach map[string]json.RawMessage
+	_ = json.Unmarshal(d.Manifest, &reach) // without one the world is open
+	open := reach == nil || slices.Contains(d.Effects, "external")
+	for _, what := range []string{"hosts", "networks", "commands", "servers", "code", "go_packages", "models"} {
+		open = open || len(reach[what]) > 0 && string(reach[what]) != "[]"
+	}
+	return &mcp.ToolAnnotations{ReadOnlyHint: !writes, DestructiveHint: &writes, IdempotentHint: !writes, OpenWorldHint: &open}
+}
+
+// runSchema are the fields of what calls return, but for the output.
+func runSchema() object {
+	text := object{"type": "string"}
+	return object{
+		"run":   text,
+		"state": object{"type": "string", "enum": []string{"running", "waiting", "succeeded", "failed", "cancelled", "in_doubt", "stopped"}},
+		"error": object{"type": "object", "properties": object{"code": text, "message": text, "key": text}, "required": []string{"code", "message"}},
+		"questions": object{"type": "array", "items": object{"type": "object", "properties": object{"key": text, "question": text, "type": text,
+			"choices": object{"type": "array", "items": text}, "until": text}, "required": []string{"key", "question", "type"}}},
+		"reason": object{"type": "string", "description": "why the run does not go on"},
+		"next":   object{"type": "string", "description": "what to do next"},
+	}
+}
+
+// outputSchema is the schema of what a call of a workflow's tool returns.
+func outputSchema(output json.RawMessage) (object, error) {
+	var out object
+	if err := json.Unmarshal(output, &out); err != nil {
+		return nil, err
+	}
+	fields := runSchema()
+	root := object{"type": "object", "properties": fields, "required": []string{"run", "state"}}
+	if defs, ok := out["$defs"]; ok {
+		root["$defs"] = defs // references begin at the root
+	}
+	delete(out, "$defs")
+	delete(out, "$schema")
+	out["description"] = "the output of the workflow, when it succeeded"
+	fields["output"] = out
+	return root, nil
+}
+
+// ownTools are the tools for runs of all workflows.
+var ownTools = []string{"run_result", "run_list", "run_cancel", "run_answer"}
+
+// runTools adds them.
+func (c *client) runTools(s *mcp.Server) {
+	yes, no := true, false
+	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no}
+	text := object{"type": "string"}
+	run := object{"type": "string", "description": "the run, as a call has returned it"}
+	input := func(properties object, required ...string) object {
+		o := object{"type": "object", "properties": properties, "additionalProperties": false}
+		if len(required) > 0 {
+			o["required"] = required
+		}
+		return o
+	}
+	one := runSchema()
+	one["output"] = object{"description": "the output of the workflow, when it succeeded"}
+	output := object{"type": "object", "properties": one, "required": []string{"run", "state"}}
+	s.AddTool(&mcp.Tool{Name: "run_result", Description: "Wait for the end of a run for a while, and return how it is.", Annotations: reads,
+		InputSchema: input(object{"run": run}, "run"), OutputSchema: output}, c.runResult)
+	s.AddTool(&mcp.Tool{Name: "run_list", Description: "List runs, the newest first.", Annotations: reads,
+		InputSchema: input(object{"workflow": text, "state": object{"type": "string", "enum": one["state"].(object)["enum"]}, "before": object{"type": "string", "description": "next of the last page"},
+			"limit": object{"type": "integer", "minimum": 1, "maximum": 500}})}, c.runList)
+	s.AddTool(&mcp.Tool{Name: "run_cancel", Description: "Stop a run for good.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
+		InputSchema: input(object{"run": run}, "run"), OutputSchema: output}, c.runCancel)
+	if c.m.o.ModelMayAnswer {
+		s.AddTool(&mcp.Tool{Name: "run_answer", Description: "Answer the question of a run, and go on with it.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
+			InputSchema:  input(object{"run": run, "key": object{"type": "string", "description": "of the question; not needed when there is one"}, "answer": object{"type": []string{"string", "number", "boolean"}}}, "run", "answer"),
+			OutputSchema: output}, c.runAnswer)
+	}
+}
