@@ -172,10 +172,15 @@ site: ## Write the documentation as a static site into .flowgen/site, and draw d
 	go run ./internal/site -o .flowgen/site
 
 .PHONY: vsix
-vsix: ## Build the VS Code extension with the program inside, for this machine (editors/vscode/flowgen.vsix)
-	go build -trimpath -ldflags='-s -w' -o editors/vscode/bin/ ./cmd/flowgen
+vsix: ## Build the VS Code extension with the program inside (VSIX="linux-x64 darwin-arm64 win32-x64", default this machine's)
 	cp LICENSE editors/vscode/
-	cd editors/vscode && npm ci --no-audit --no-fund --ignore-scripts && npm run -s build && npx vsce package --no-dependencies --target "$$(node -p 'process.platform + "-" + process.arch')" --out flowgen.vsix
+	cd editors/vscode && npm ci --no-audit --no-fund --ignore-scripts && npm run -s build
+	set -e; for target in $${VSIX:-$$(node -p 'process.platform + "-" + process.arch')}; do \
+	  os=$$(echo $${target%-*} | sed s/win32/windows/); arch=$$(echo $${target#*-} | sed s/x64/amd64/); \
+	  rm -rf editors/vscode/bin; \
+	  CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags='-s -w' -o editors/vscode/bin/ ./cmd/flowgen; \
+	  (cd editors/vscode && npx vsce package --no-dependencies --target $$target --out flowgen-$$target.vsix); \
+	done
 
 .PHONY: bench
 bench: ## Measure beside hand-written Go and write docs/benchmarks.md; takes some minutes (BENCHFLAGS)

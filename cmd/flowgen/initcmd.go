@@ -11,10 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/starter"
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 func (a *app) initCommand() *cobra.Command {
-	var name, module string
+	var name, module, editor string
 	var library bool
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
@@ -22,10 +23,19 @@ func (a *app) initCommand() *cobra.Command {
 		Long: "Init writes a small working project: a workflow, a Go tool, a main, a test. In a folder outside any Go module\n" +
 			"it creates one; in a module it adds a package, and its requirements to go.mod. It never replaces a file.\n\n" +
 			"With --library it adds a package without a main to an existing module: a workflow, an example call, a test with\n" +
-			"fakes. go.mod requires only flowgen's runtime; go generate builds flowgen with a separate file, flowgen.mod.",
+			"fakes. go.mod requires only flowgen's runtime; go generate builds flowgen with a separate file, flowgen.mod.\n\n" +
+			"With --editor vscode it also writes .vscode/extensions.json, which recommends the extension, and the JSON Schema of\n" +
+			"workflows with a first line of the workflow that names it, for editors without flowgen's language server.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := &starter.Project{Dir: ".", Name: name, Module: module, Library: library}
+			switch editor {
+			case "":
+			case "vscode":
+				p.Schema = parser.JSONSchemaOf("native")
+			default:
+				return usage("--editor is vscode, not %q; other editors need no files: docs/editor.md has their settings", editor)
+			}
 			if len(args) == 1 {
 				p.Dir = filepath.Clean(args[0])
 			}
@@ -42,6 +52,8 @@ func (a *app) initCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&library, "library", false, "add a package to an existing module, for programs that call the workflow")
+	cmd.Flags().StringVar(&editor, "editor", "", "also write the settings of an editor: vscode")
+	_ = cmd.RegisterFlagCompletionFunc("editor", cobra.FixedCompletions([]string{"vscode"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&name, "name", "", "name of the workflow (default: name of the folder)")
 	cmd.Flags().StringVar(&module, "module", "", "module path, if there is no module yet (default: example.com/<name>)")
 	return cmd

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// BenchmarkLSP types in a file of 500 nodes and measures, at the client, how long answers take: the table of docs/editor.md.
+// BenchmarkLSP types in a file of 500 nodes and measures, at the client, how long answers take: the table of docs/benchmarks.md.
 //
-//	go test ./cmd/flowgen -run - -bench LSP -benchtime 300x
+//	go test ./cmd/flowgen -run - -bench 'LSP$' -benchtime 300x
 func BenchmarkLSP(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("flowgen: 1\nname: long\ninput: {who: string}\nnodes:\n  n0: {let: {text: $input.who, n: 1}}\n")
@@ -47,7 +47,22 @@ func BenchmarkLSP(b *testing.B) {
 		}
 		percentiles(b, times)
 	})
-	for _, method := range []string{"completion", "hover", "definition"} {
+	b.Run("typed", func(b *testing.B) { // as fast as the server takes it: what is replaced must not be published
+		superseded := 0
+		for b.Loop() {
+			for range 10 {
+				e.replace(name, "name: long", "name: long")
+			}
+			for p := range e.published {
+				if p.Version != nil && *p.Version == e.versions[name] {
+					break
+				}
+				superseded++
+			}
+		}
+		b.ReportMetric(float64(superseded)/float64(b.N*10), "superseded/key")
+	})
+	for _, method := range []string{"completion", "hover", "definition", "signatureHelp"} {
 		b.Run(method, func(b *testing.B) {
 			var times []time.Duration
 			for b.Loop() {
@@ -58,11 +73,75 @@ func BenchmarkLSP(b *testing.B) {
 			percentiles(b, times)
 		})
 	}
-	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", e.cmd.Process.Pid)); err == nil {
-		for line := range strings.Lines(string(status)) {
-			if strings.HasPrefix(line, "VmRSS") {
-				b.Log(line)
-			}
+	b.Log(e.resident())
+	before := e.cpu()
+	time.Sleep(3 * time.Second)
+	b.Logf("processor time in 3 s without keys: %d hundredths of a second", e.cpu()-before)
+}
+
+// resident is the memory of the server.
+func (e *editor) resident() string {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", e.cmd.Process.Pid))
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmRSS") {
+			return strings.TrimSpace(line)
 		}
 	}
+	return "resident memory is not known on this system"
+}
+
+// cpu is the processor time that the server has used, in hundredths of a second.
+func (e *editor) cpu() (n int) {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", e.cmd.Process.Pid))
+	if f := strings.Fields(string(stat)); len(f) > 14 {
+		var user, system int
+		_, _ = fmt.Sscan(f[13], &user)
+		_, _ = fmt.Sscan(f[14], &system)
+		n = user + system
+	}
+	return n
+}
+
+// BenchmarkLSPWorkspace opens workspaces of many files: a tool that 200 workflows use is renamed, a name is looked for in 1,000.
+//
+//	go test ./cmd/flowgen -run - -bench LSPWorkspace -benchtime 20x
+func BenchmarkLSPWorkspace(b *testing.B) {
+	flows := func(n int) map[string]string {
+		files := map[string]string{"tools.flowgen.yaml": "flowgen: 1\nname: tools\ntools:\n  greet: {shell: \"echo hi\", in: {who: string}, out: string, effects: none}\n"}
+		for i := range n {
+			files[fmt.Sprintf("f%d.flowgen.yaml", i)] = fmt.Sprintf("flowgen: 1\nname: f%d\ninclude: [tools.flowgen.yaml]\ninput: {who: string}\nnodes:\n  hello%d: {tool: greet, with: {who: $input.who}}\noutput: {text: $hello%d}\n", i, i, i)
+		}
+		return files
+	}
+	timed := func(b *testing.B, e *editor, do func()) {
+		var times []time.Duration
+		for b.Loop() {
+			began := time.Now()
+			do()
+			times = append(times, time.Since(began))
+		}
+		slices.Sort(times)
+		for _, p := range []int{50, 95} {
+			b.ReportMetric(float64(times[(len(times)-1)*p/100].Microseconds())/1000, fmt.Sprintf("ms-p%d", p))
+		}
+		b.Log(e.resident())
+	}
+	b.Run("rename-200", func(b *testing.B) {
+		e := edit(b, flows(200))
+		e.openDisk("f0.flowgen.yaml")
+		e.ask("workspace/symbol", object{"query": "x"})
+		timed(b, e, func() {
+			p := e.on("f0.flowgen.yaml", "greet", 0, 1)
+			p["newName"] = "welcome"
+			if n := len(answer[lspEdits](b, e.ask("textDocument/rename", p)).Changes); n != 201 {
+				b.Fatalf("%d files", n)
+			}
+		})
+	})
+	b.Run("symbols-1000", func(b *testing.B) {
+		e := edit(b, flows(1000))
+		e.openDisk("f0.flowgen.yaml")
+		e.ask("workspace/symbol", object{"query": "x"})
+		timed(b, e, func() { e.ask("workspace/symbol", object{"query": "hello77"}) })
+	})
 }

@@ -33,6 +33,8 @@ type Project struct {
 
 	Library bool // a package for the programs of a module that exists, and no program
 
+	Schema []byte // the JSON Schema of workflows, for VS Code's settings; nil: none are written
+
 	Raised string // what Write says of the go line of go.mod, when it had to raise it
 
 	root string // folder of the go.mod that exists, "" if none does
@@ -46,7 +48,13 @@ func (r *Refusal) Error() string { return r.What }
 func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
 // optional files are left out where the user has their own.
-var optional = []string{".gitignore", "README.md"}
+var optional = []string{".gitignore", "README.md", extensionsFile, schemaFile}
+
+// What VS Code reads.
+const (
+	extensionsFile = ".vscode/extensions.json"
+	schemaFile     = ".vscode/flowgen.schema.json"
+)
 
 // Workflow is the name of the workflow file on disk.
 func (p *Project) Workflow() string { return filepath.Join(p.Dir, p.Name+".flowgen.yaml") }
@@ -187,9 +195,15 @@ func (p *Project) files() ([]file, error) {
 		case strings.HasPrefix(as, "name.") || strings.HasPrefix(as, "name_"):
 			as = p.Name + strings.TrimPrefix(as, "name")
 		}
+		if p.Schema != nil && as == p.Name+".flowgen.yaml" {
+			b = *bytes.NewBuffer(append([]byte("# yaml-language-server: $schema="+schemaFile+"\n"), b.Bytes()...))
+		}
 		out = append(out, file{name: as, text: b.Bytes()})
 		return nil
 	})
+	if p.Schema != nil {
+		out = append(out, file{name: extensionsFile, text: []byte("{\n  \"recommendations\": [\"flowgen-dev.flowgen\"]\n}\n")}, file{name: schemaFile, text: p.Schema})
+	}
 	return out, err
 }
 
