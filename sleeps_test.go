@@ -27,6 +27,7 @@ var sleeps = map[string]struct {
 	"cmd/flowgen/hostile_test.go":               {1, "picks a moment to kill a program"},
 	"runtime/httptool/hostile_test.go":          {1, "plays a server that trickles"},
 	"runtime/sandbox/attacks_test.go":           {1, "plays an attack that goes on until it is killed"},
+	"cmd/flowgen/lsp_speed_test.go":             {1, "measures what a server does that nobody asks, in a benchmark"},
 }
 
 // TestSleeps: a test that sleeps until something must have happened is slow on an idle machine and fails on a busy one. Tests wait

@@ -3,11 +3,14 @@
 
 local marks = { 'go.work', 'go.mod', '.git' }
 
--- root is the nearest folder above a file that has one of the marks, or else the file's own.
+-- root is the nearest folder above a file that has one of the marks, or else the highest one with workflows, or else the file's own.
 local function root(name)
   local own = vim.fn.fnamemodify(name, ':p:h')
   local dir = own
   while true do
+    if #vim.fn.globpath(dir, '*.flowgen.yaml', true, true) > 0 then
+      own = dir
+    end
     for _, mark in ipairs(marks) do
       if vim.loop.fs_stat(dir .. '/' .. mark) then
         return dir
@@ -21,7 +24,7 @@ local function root(name)
   end
 end
 
--- The commands of lenses, which vim.lsp.codelens.run() runs: a command line in a terminal, and a document of the server beside the file.
+-- The commands of lenses, which vim.lsp.codelens.run() runs: a command line in a terminal, and a document of the server next to the file.
 vim.lsp.commands['flowgen.terminal'] = function(command)
   local line = command.arguments[1]
   local args = vim.deepcopy(line.args)
@@ -74,6 +77,10 @@ local function attach(buf)
     cmd = vim.g.flowgen_cmd or { 'flowgen', 'lsp' },
     root_dir = dir,
     init_options = { commands = { 'flowgen.terminal', 'flowgen.show' } },
+    on_attach = function(_, bufnr)
+      vim.bo[bufnr].omnifunc = 'v:lua.vim.lsp.omnifunc'
+      vim.bo[bufnr].formatexpr = 'v:lua.vim.lsp.formatexpr()'
+    end,
   }
   if vim.lsp.start then
     vim.lsp.start(config, { bufnr = buf })
