@@ -331,23 +331,28 @@ func FormatFloat(v float64, text string) (string, error) {
 func (s spec) float(v float64) (string, error) {
 	negative := math.Signbit(v) && !math.IsNaN(v)
 	a := math.Abs(v)
-	var body string
-	switch {
-	case math.IsNaN(v):
-		body = "nan"
-	case math.IsInf(v, 0):
-		body = "inf"
-	default:
-		body = s.digits(a)
-		if negative && s.noZero && strings.Trim(body, "0.e+-%") == "" {
-			negative = false
-		}
+	percent := ""
+	if s.typ == '%' {
+		a, percent = a*100, "%"
 	}
-	if s.typ == 'E' || s.typ == 'F' || s.typ == 'G' {
+	upper := s.typ == 'E' || s.typ == 'F' || s.typ == 'G'
+	if math.IsNaN(a) || math.IsInf(a, 0) { // a percentage may have overflowed
+		body := map[bool]string{true: "nan", false: "inf"}[math.IsNaN(a)]
+		if upper {
+			body = strings.ToUpper(body)
+		}
+		sign := s.signOf(negative)
+		return s.pad(sign+body+percent, len(sign), '>'), nil // zeros are not grouped here
+	}
+	body := s.digits(a) + percent
+	if negative && s.noZero && strings.Trim(body, "0.e+-%") == "" {
+		negative = false
+	}
+	if upper {
 		body = strings.ToUpper(body)
 	}
 	whole := len(body)
-	if i := strings.IndexAny(body, ".eE%"); i >= 0 && body != "inf" && body != "nan" {
+	if i := strings.IndexAny(body, ".eE%"); i >= 0 {
 		whole = i
 	}
 	return s.number(s.signOf(negative), body[:whole], body[whole:], 3), nil
@@ -362,10 +367,8 @@ func (s spec) digits(a float64) string {
 	switch s.typ {
 	case 'e', 'E':
 		return s.point(strconv.FormatFloat(a, 'e', precision, 64))
-	case 'f', 'F':
+	case 'f', 'F', '%':
 		return s.point(strconv.FormatFloat(a, 'f', precision, 64))
-	case '%':
-		return s.point(strconv.FormatFloat(a*100, 'f', precision, 64)) + "%"
 	case 'g', 'G', 'n':
 		return s.general(a, max(precision, 1), max(precision, 1))
 	}

@@ -2,6 +2,7 @@ package py
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -56,7 +57,7 @@ func TestPython(t *testing.T) {
 			x.value = x.repr
 			x.got, err = FormatInt(v, x.spec)
 		default:
-			v := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-2000, 2000), rapid.SampledFrom([]float64{0, 1, 0.1, 100, 1e16, 1e-5, 123456, 999999.5, 0.5, 2.5})).Draw(t, "float")
+			v := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-2000, 2000), rapid.SampledFrom([]float64{math.Inf(1), math.Inf(-1), math.NaN(), -math.MaxFloat64, 2e306, 0, 1, 0.1, 100, 1e16, 1e-5, 123456, 999999.5, 0.5, 2.5})).Draw(t, "float")
 			x.kind, x.repr = "f", Float(v)
 			x.value = x.repr
 			x.got, err = FormatFloat(v, x.spec)

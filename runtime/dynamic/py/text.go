@@ -10,6 +10,9 @@ import (
 
 // reprFloat is the shortest text of a number, with a point or an exponent.
 func reprFloat(f float64) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'f', -1, 64)), "+")
+	}
 	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}
