@@ -243,7 +243,7 @@ func FormatInt(v int64, text string) (string, error) {
 		case v < 0 || v > utf8.MaxRune:
 			return "", errors.New("%c arg not in range(0x110000)")
 		}
-		return s.pad(string(rune(v)), 0, '<'), nil
+		return s.pad(string(rune(v)), 0, '>'), nil
 	case base == 0:
 		return "", s.unknown("int")
 	case s.ungrouped():
