@@ -41,8 +41,8 @@ func build(web string) (map[string][]byte, error) {
 			"@preact/signals": vendor("signals.mjs"), "@preact/signals-core": vendor("signals-core.mjs")},
 		TsconfigRaw: `{"compilerOptions":{"strict":true}}`,
 	})
-	for _, m := range r.Errors {
-		at := ""
+	if len(r.Errors) > 0 {
+		m, at := r.Errors[0], ""
 		if m.Location != nil {
 			at = fmt.Sprintf("%s:%d:%d: ", m.Location.File, m.Location.Line, m.Location.Column)
 		}
