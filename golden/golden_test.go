@@ -139,7 +139,7 @@ func TestMarks(t *testing.T) {
 
 // elsewhere are the codes that no case here can report: they come from the command line, or are about dialects and about what
 // a host program brings, whose cases are in folders of their own.
-var elsewhere = []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey, diag.NotConverted, diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage, diag.SecretNotSet, diag.SecretBroad, diag.ProgramMissing, diag.Interpreter, diag.OpenSlot, diag.TierMissing}
+var elsewhere = []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.AmbiguousDialect, diag.IgnoredKey, diag.NotConverted, diag.OutputClash, diag.NotGenerated, diag.Stale, diag.MixedPackage, diag.SecretNotSet, diag.SecretBroad, diag.ProgramMissing, diag.Interpreter, diag.OpenSlot, diag.TierMissing, diag.EngineBound}
 
 // TestEveryCode: every diagnostic code stands in a golden.
 func TestEveryCode(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 func (a *app) checkCommand() *cobra.Command {
 	var fix, strict, secrets, tiers, watch bool
-	var format string
+	var format, engine string
 	cmd := &cobra.Command{
 		Use:   "check [FILE|FOLDER...]",
 		Short: "Report mistakes; without arguments, in all workflows of the current folder and below",
@@ -33,6 +33,9 @@ func (a *app) checkCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write, err := diagnosticsAs(format)
 			if err != nil {
+				return err
+			}
+			if _, err := engineMain(engine, false); err != nil {
 				return err
 			}
 			if watch {
@@ -64,6 +67,9 @@ func (a *app) checkCommand() *cobra.Command {
 			if tiers {
 				list = append(list, checkTiers(programs, sandbox.Available)...)
 			}
+			if engine != "" {
+				list = append(list, checkEngine(programs)...)
+			}
 			if write != nil {
 				if err := write(a.stdout, list); err != nil {
 					return err
@@ -76,6 +82,7 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&fix, "fix", false, "apply the fixes that diagnostics offer, then check again")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set on this machine, or only for the entire organisation")
 	cmd.Flags().BoolVar(&tiers, "sandbox", false, "also report sandbox tiers that tools need and this machine lacks; tries each once")
+	cmd.Flags().StringVar(&engine, "engine", "", "also warn about what a run on the engine needs more: temporal")
 	cmd.Flags().BoolVar(&strict, "strict", false, "also fail on warnings")
 	cmd.Flags().BoolVar(&watch, "watch", false, "go on, and report again when a file changes")
 	formatFlag(cmd, &format, "text", "json", "github", "sarif")

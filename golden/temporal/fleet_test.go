@@ -45,6 +45,7 @@ func numbers(t *testing.T, port, n int) string {
 
 // Payloads that the server refuses are in the store, a call of a queue waits for the workers of the queue, and the secret is nowhere.
 func TestLargeQueuedSecret(t *testing.T) {
+	served(t)
 	const secret = "s3cr3t-0f-the-w0rker"
 	t.Setenv("TOKEN", secret)
 	exe := build(t, "testdata/large.flowgen.yaml")
@@ -99,6 +100,7 @@ func TestLargeQueuedSecret(t *testing.T) {
 
 // Without a store the failure says what to do.
 func TestLargeWithoutStore(t *testing.T) {
+	served(t)
 	t.Setenv("TOKEN", "unknown")
 	exe := build(t, "testdata/large.flowgen.yaml")
 	worker(t, exe)
@@ -108,6 +110,7 @@ func TestLargeWithoutStore(t *testing.T) {
 
 // A write of a lost worker is taken as done, or asked about, as the workflow says.
 func TestInDoubt(t *testing.T) {
+	served(t)
 	exe := build(t, "testdata/doubt.flowgen.yaml")
 	for _, tt := range []struct {
 		id      string
@@ -147,6 +150,7 @@ func TestInDoubt(t *testing.T) {
 
 // A run with more writes than a history holds goes on in new ones, on two workers of which one dies, and writes each once.
 func TestManyWrites(t *testing.T) {
+	served(t)
 	items, events := 600, 500
 	if n, err := strconv.Atoi(os.Getenv("TEMPORAL_ITEMS")); err == nil {
 		items, events = n, 20_000
@@ -174,6 +178,7 @@ func TestManyWrites(t *testing.T) {
 
 // What a run has recorded is shown as a journal, and compared with one.
 func TestInspect(t *testing.T) {
+	served(t)
 	w := newWorld()
 	exe := build(t, "testdata/ledger.flowgen.yaml")
 	inputs := []string{"--input", "port=" + strconv.Itoa(w.port()), "--input", `items=["a","bb","ccc"]`}
@@ -202,6 +207,7 @@ func TestInspect(t *testing.T) {
 // A run ends on the version that began it. A worker that continues runs of other versions stops where the program has changed, names
 // the node, and does no harm: the right worker goes on.
 func TestVersions(t *testing.T) {
+	served(t)
 	text, err := os.ReadFile("testdata/publish.flowgen.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -273,6 +279,7 @@ func (s *said) has(text string) bool {
 
 // A worker of another program stops at the node that is another, says so, and leaves the run to the right one.
 func TestWrongWorker(t *testing.T) {
+	served(t)
 	w := newWorld()
 	text, err := os.ReadFile("testdata/doubt.flowgen.yaml")
 	if err != nil {

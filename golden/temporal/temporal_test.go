@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package temporal runs generated programs as workers of a real Temporal server, a process of its own. TEMPORAL_SERVER is its
-// program; `make temporal` builds it.
+// program; `make temporal` builds it. Without it, histories that were recorded are replayed.
 package temporal
 
 import (
@@ -25,11 +25,6 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	exe := os.Getenv("TEMPORAL_SERVER")
-	if exe == "" {
-		fmt.Println("TEMPORAL_SERVER is not set: make temporal runs these tests")
-		return
-	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "temporal")
 		if err != nil {
@@ -38,6 +33,10 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		binaries = dir
+		exe := os.Getenv("TEMPORAL_SERVER")
+		if exe == "" {
+			return m.Run()
+		}
 		cmd := exec.Command(exe)
 		cmd.Stderr = os.Stderr
 		in, err1 := cmd.StdinPipe()
@@ -58,8 +57,16 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// served skips a test that needs the server where there is none.
+func served(t *testing.T) {
+	t.Helper()
+	if server == nil {
+		t.Skip("TEMPORAL_SERVER is not set: make temporal runs this test")
+	}
+}
+
 // build compiles a workflow with --engine temporal.
-func build(t *testing.T, workflow string) string {
+func build(t *testing.T, workflow string, more ...string) string {
 	t.Helper()
 	flowgen := filepath.Join(binaries, "flowgen")
 	if _, err := os.Stat(flowgen); err != nil {
@@ -71,7 +78,7 @@ func build(t *testing.T, workflow string) string {
 	if _, err := os.Stat(exe); err == nil {
 		return exe
 	}
-	if out, err := exec.Command(flowgen, "build", workflow, "--engine", "temporal", "-o", exe).CombinedOutput(); err != nil {
+	if out, err := exec.Command(flowgen, append([]string{"build", workflow, "--engine", "temporal", "-o", exe}, more...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return exe
@@ -153,6 +160,7 @@ type state struct {
 
 // A run on the server returns what a run in one process does, and its history replays.
 func TestSameResults(t *testing.T) {
+	served(t)
 	w := newWorld()
 	for name, inputs := range map[string][]string{
 		"ledger": {"--input", "port=" + strconv.Itoa(w.port()), "--input", `items=["a","bb","ccc"]`},
@@ -172,6 +180,7 @@ func TestSameResults(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			ok(t, exe, "replay", name)
+			record(t, exe, name)
 			fails(t, 2, "there is a run with the id "+name, exe, append([]string{"start", "--id", name}, inputs...)...)
 		})
 	}
@@ -179,6 +188,7 @@ func TestSameResults(t *testing.T) {
 
 // Questions wait in the workflow, on any worker; only answers to open questions are taken.
 func TestQuestions(t *testing.T) {
+	served(t)
 	exe := build(t, "testdata/publish.flowgen.yaml")
 	first := worker(t, exe)
 	ok(t, exe, "start", "--id", "asks", "--input", "what=the book")
@@ -196,6 +206,7 @@ func TestQuestions(t *testing.T) {
 	ok(t, exe, "respond", "asks", "yes")
 	fails(t, 2, "", exe, "respond", "asks", "ask", "yes") // it has its answer
 	out := fields[map[string]string](t, ok(t, exe, "result", "asks"))
+	record(t, exe, "asks")
 	if out["answer"] != "yes" || strings.TrimSpace(out["posted"]) != "posted 1 of the book" { // nobody said how many: on_timeout
 		t.Errorf("%v", out)
 	}
@@ -207,6 +218,7 @@ func TestQuestions(t *testing.T) {
 
 // Simultaneous calls without effects are one activity: a wide map stays far below the server's limit of 51,200 events.
 func TestWide(t *testing.T) {
+	served(t)
 	exe := build(t, "testdata/wide.flowgen.yaml")
 	worker(t, exe)
 	in := make([]int, 10_000)
@@ -235,6 +247,7 @@ func TestWide(t *testing.T) {
 
 // A history is only replayed by a program that asks the same. The difference is told by node.
 func TestForeignHistory(t *testing.T) {
+	served(t)
 	w := newWorld()
 	exe := build(t, "testdata/ledger.flowgen.yaml")
 	worker(t, exe)
@@ -270,6 +283,7 @@ func TestForeignHistory(t *testing.T) {
 
 // Workers that are killed lose no call and repeat none that writes, but for those that are reported to be in doubt.
 func TestKilled(t *testing.T) {
+	served(t)
 	kills := 6
 	if n, err := strconv.Atoi(os.Getenv("TEMPORAL_KILLS")); err == nil {
 		kills = n
@@ -319,6 +333,7 @@ func TestKilled(t *testing.T) {
 
 // The commands of the guide do what it says.
 func TestGuide(t *testing.T) {
+	served(t)
 	build(t, "testdata/publish.flowgen.yaml") // with flowgen
 	page, err := os.ReadFile("../../docs/guides/temporal.md")
 	if err != nil {

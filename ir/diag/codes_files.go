@@ -12,6 +12,7 @@ const (
 	ModuleFile      Code = "FG0908"
 	ModuleTool      Code = "FG0909"
 	ProgramMissing  Code = "FG0910"
+	EngineBound     Code = "FG0911"
 )
 
 var fileCodes = []Entry{
@@ -86,5 +87,10 @@ output: {text: $hello.text}
 		Code:  ProgramMissing,
 		Title: "a missing program",
 		Cause: "A tool or an MCP server starts a program that is not on PATH, or whose path, which starts in the folder of the file, is not there. A run on this machine would fail with SANDBOX_ERROR at the call. It is a note, which `--strict` does not count, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+	},
+	{
+		Code:  EngineBound,
+		Title: "a bound of an engine that a run may exceed",
+		Cause: "`check --engine temporal` warns about what a server of Temporal refuses: payloads of more than 2 MB, and histories of more than 51,200 events. Workers with a store (`--blobs`) put large payloads there, and a run goes on in a new history with its journal. It is reported only when asked for, so no workflow file can show it.",
 	},
 }
