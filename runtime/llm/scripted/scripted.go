@@ -105,7 +105,7 @@ func size(m *llm.Message) int {
 
 func tokens(bytes int) int64 { return int64(bytes+bytesPerToken-1) / bytesPerToken }
 
-// say gives the text away word by word, as models do.
+// say streams the text word by word, like a model.
 func say(r *llm.Reply, delta func(string)) {
 	if delta == nil {
 		return
