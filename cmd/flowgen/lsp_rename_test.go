@@ -103,6 +103,26 @@ func TestLSPIdentifiers(t *testing.T) {
 		}
 		sets = append(sets, files)
 	}
+	examples := []string{"triage"}
+	if os.Getenv("LONG") != "" {
+		examples = []string{"triage", "incident", "cookbook", "hello", "release-notes"}
+	}
+	for _, example := range examples {
+		files := map[string]string{}
+		err := filepath.WalkDir(filepath.Join("..", "..", "examples", example), func(name string, d os.DirEntry, err error) error {
+			if ext := filepath.Ext(name); err != nil || d.IsDir() || ext != ".yaml" && ext != ".md" && ext != ".py" && ext != ".star" && ext != ".ts" {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			rel, _ := filepath.Rel(filepath.Join("..", "..", "examples", example), name)
+			files[filepath.ToSlash(rel)] = string(text)
+			return err
+		})
+		if err != nil || len(files) == 0 {
+			t.Fatal(err, len(files))
+		}
+		sets = append(sets, files)
+	}
 	if len(goldens) < 100 {
 		t.Fatalf("%d goldens", len(goldens))
 	}
@@ -110,12 +130,12 @@ func TestLSPIdentifiers(t *testing.T) {
 	for _, files := range sets {
 		e := edit(t, files)
 		for name := range files {
-			if strings.HasSuffix(name, ".yaml") {
+			if ext := filepath.Ext(name); ext == ".yaml" || ext == ".md" {
 				e.open(name, files[name])
 			}
 		}
 		for _, name := range slices.Sorted(mapsKeys(files)) {
-			if !strings.HasSuffix(name, ".flowgen.yaml") {
+			if ext := filepath.Ext(name); ext != ".yaml" && ext != ".md" {
 				continue
 			}
 			text := files[name]

@@ -36,10 +36,11 @@ func (s *server) completion(params *json.RawMessage) (any, error) {
 		return out, err
 	}
 	c := cursor{name: name, doc: d, off: d.text.offset(p.Position), roots: s.ws.fresh(name)}
+	at := outline(d.text.s, c.off)
 	if isYAML(name) && !c.native() {
+		out.Items = s.ofDialect(c, at)
 		return out, nil
 	}
-	at := outline(d.text.s, c.off)
 	if items, lo := s.quotedWords(c); items != nil {
 		out.Items = edits(c, lo, c.off, items)
 		return out, nil

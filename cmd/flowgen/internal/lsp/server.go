@@ -53,7 +53,8 @@ type server struct {
 	inbox chan message
 	ws    *workspace
 
-	cancelled sync.Map        // of jsonrpc2.ID
+	cancelled sync.Map // of jsonrpc2.ID
+	schemas   map[string]*shape
 	offers    map[string]bool // commands that the client has
 	ready     bool            // initialized
 	down      bool            // shut down
