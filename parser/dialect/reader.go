@@ -244,10 +244,10 @@ func NoField(at source.Span, name string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: fmt.Sprintf("the state has no field %q: the value is always missing", name)}
 }
 
-// NoList reports a list that is a field of the state which cannot be one.
-func (r *Reader) NoList(at source.Span, s *ir.State) {
-	r.Report(diag.Diagnostic{Code: diag.TypeMismatch, Span: at, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", s.Name.Name),
-		Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}})
+// NoList is the report of a list that is a field of the state which is declared as something else.
+func NoList(severity diag.Severity, at source.Span, s *ir.State) diag.Diagnostic {
+	return diag.Diagnostic{Severity: severity, Code: diag.TypeMismatch, Span: at, Message: fmt.Sprintf("this takes a list, and the state field %s is not declared as one", s.Name.Name),
+		Related: []diag.Related{{Span: s.Name.Span, Message: "it is declared here"}}}
 }
 
 // BadField reports the name of a state field that the public dialects do not allow.

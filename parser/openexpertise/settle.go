@@ -152,5 +152,5 @@ func (p *parser) listField(r *dialect.Reference) {
 	if r.Root != "state" || s == nil || s.Type.Kind == schema.List || s.Type.Kind == schema.Any {
 		return
 	}
-	p.NoList(r.Text.Span, s)
+	p.Report(dialect.NoList(diag.Error, r.Text.Span, s))
 }

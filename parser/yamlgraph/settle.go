@@ -276,7 +276,7 @@ func (p *parser) suggest(d *diag.Diagnostic, name string) {
 	diag.Suggest(d, name, names)
 }
 
-// listField reports a list that cannot be one.
+// listField warns about a list that is not declared as one: the engine takes what a node has written there.
 func (p *parser) listField(r *dialect.Reference) {
 	if len(r.Path) != 1 {
 		return
@@ -285,7 +285,7 @@ func (p *parser) listField(r *dialect.Reference) {
 	if s == nil || s.Type.Kind == schema.List || s.Type.Kind == schema.Any {
 		return
 	}
-	p.NoList(r.Text.Span, s)
+	p.Report(dialect.NoList(diag.Warning, r.Text.Span, s))
 }
 
 // An order is how the nodes of a graph follow each other.

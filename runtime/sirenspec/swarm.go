@@ -152,7 +152,7 @@ func (v *Voices) asked(inside *flow.Run, own *dynamic.Field) ([]dynamic.Field, e
 			entries = append(entries, dynamic.Put(v.Agents[i].ID, dynamic.Object(dynamic.Put("output", all[i]))))
 		}
 	}
-	if len(entries) > 0 || v.Last != nil {
+	if len(entries) > 0 {
 		Set(own, dynamic.Object(entries...), "agents")
 	}
 	return all, nil
