@@ -121,7 +121,7 @@ func (p *parser) listOperand(t source.Text, lo, hi int) ir.Value {
 	l := &ir.List{Span: t.At(lo, hi)}
 	items := split(t.Value[lo+1 : hi-1])
 	first := strings.TrimSpace(t.Value[lo+1 : hi-1])
-	if len(items) > 1 || first == "" || strings.HasPrefix(first, "{") {
+	if len(items) > 1 || first == "" || strings.HasPrefix(first, "{") && strings.Contains(first, ":") {
 		if p.opts.Upstream {
 			return append1(l, literal(first, t.At(lo+1, hi-1)).Lit)
 		}
@@ -140,7 +140,12 @@ func append1(l *ir.List, v ir.Value) *ir.List {
 	return l
 }
 
+// mapOperand reads a mapping. Braces without a key stay text, as in the engine.
 func (p *parser) mapOperand(t source.Text, lo, hi int) ir.Value {
+	if s := t.Value[lo:hi]; !strings.Contains(s, ":") && strings.TrimSpace(s[1:len(s)-1]) != "" {
+		p.Warn(diag.IgnoredKey, t.At(lo, hi), "leave out the braces", "this stays text: a reference inside of a calculation has no braces")
+		return literal(s, t.At(lo, hi)).Lit
+	}
 	o := &ir.Object{Span: t.At(lo, hi)}
 	for _, it := range split(t.Value[lo+1 : hi-1]) {
 		pair := t.Value[lo+1+it[0] : lo+1+it[1]]
