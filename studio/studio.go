@@ -113,7 +113,7 @@ type Pin struct {
 
 // An Operation is an edit of a workflow file that somebody wants.
 type Operation struct {
-	Kind     string `json:"kind"` // pin or materialize
+	Kind     string `json:"kind"` // fix, pin, tool.on, tool.off or materialize
 	File     string `json:"file"`
 	Node     string `json:"node,omitempty"` // of an agent
 	Tool     string `json:"tool,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,12 +14,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/manifest"
 	"github.com/flowgen-dev/flowgen/ir/plan"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser"
 	"github.com/flowgen-dev/flowgen/runtime/cli"
 	"github.com/flowgen-dev/flowgen/studio"
 )
@@ -258,10 +261,14 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 				return nil, errors.New("a pin has no such strategy or on_missing")
 			}
 			return nil, one.pin(f, op.Node, op.Tool)
+		case "fix":
+			return nil, one.fixes(op.File, dry)
+		case "tool.on", "tool.off":
+			return nil, one.switchTool(op.File, op.Node, op.Tool, op.Kind == "tool.on", dry)
 		case "materialize":
 			return nil, one.materialize(&materializeFlags{runs: p.runs, file: op.File, id: op.Name, dry: dry}, []string{op.Run, op.Call})
 		}
-		return nil, fmt.Errorf("there is no edit %q: there are pin and materialize", op.Kind)
+		return nil, fmt.Errorf("there is no edit %q: there are fix, pin, tool.on, tool.off and materialize", op.Kind)
 	})
 	if errors.Is(err, errReported) {
 		err = errors.New(strings.TrimSpace(notes.String()))
@@ -270,4 +277,24 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 		return nil, err
 	}
 	return &studio.Edit{Diff: out.String(), Notes: strings.TrimSpace(notes.String())}, nil
+}
+
+// fixes applies the fixes that the diagnostics of a workflow offer, as one round of `check --fix` does.
+func (a *app) fixes(name string, dry bool) error {
+	edited, applied := parser.ApplyFixes(a.compileAny(newDisk(), name).list)
+	if applied == 0 {
+		return errors.New("no diagnostic of the file offers a fix")
+	}
+	for _, f := range edited {
+		if _, err := io.WriteString(a.stdout, unified(f.File.Name, f.File.Text, f.Text)); err != nil {
+			return err
+		}
+		if dry {
+			continue
+		}
+		if err := atomicfile.Write(filepath.FromSlash(f.File.Name), []byte(f.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

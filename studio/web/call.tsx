@@ -22,7 +22,7 @@ export function CallPanel({ run, n, version, file, off }: { run: string; n: numb
     get<Whole>("runs/" + param(run) + "/calls/" + n).then((c) => here && show(c)).catch((e: Error) => here && say(e.message));
     return () => void (here = false);
   }, [run, n, version]);
-  const close = <button class="btn bare" aria-label="Close" onClick={() => set("c", "")}>✕ <kbd>Esc</kbd></button>;
+  const close = <button class="btn bare" onClick={() => set("c", "")}>Close <kbd>Esc</kbd></button>;
   if (bad) return <aside class="panel call"><div class="head"><span class="grow" />{close}</div><Trouble text={bad} /></aside>;
   if (!call) return <aside class="panel call"><div class="head">{close}</div></aside>;
   const path = route.value.path;

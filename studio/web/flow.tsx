@@ -1,6 +1,6 @@
 // A workflow: graph, text with marks, diagnostics, plan, manifest, generated Go, its agents, and a form that starts a run.
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { post } from "./api";
 import { Graph, type Picture } from "./graph";
 import { type AtMost, flowAddress, type Project, Proposal, runAddress, useData, worstCase } from "./pages";
@@ -9,7 +9,7 @@ import { go, keys, route, set } from "./route";
 import { line, plain } from "./text";
 
 interface Place { file: string; line: number; col: number; end: number }
-interface Diagnostic { severity: string; code: string; message: string; file?: string; range?: { start: { line: number; column: number }; end: { line: number; column: number } }; help?: string }
+interface Diagnostic { fixes?: unknown[]; severity: string; code: string; message: string; file?: string; range?: { start: { line: number; column: number }; end: { line: number; column: number } }; help?: string }
 interface Tool { name: string; full_name: string; description?: string; category?: string; effects: string; deprecated?: string; on: boolean; secrets?: { name: string; owner: string }[] }
 interface Agent { node: string; name: string; model: string; tools: Tool[]; pins: { name: string; tool: string; strategy: string; on_missing: string }[]; policy: string[] }
 interface Flow {
@@ -28,7 +28,7 @@ export function FlowPage({ project }: { project?: Project }) {
   if (w) last.current = w;
   const f = w ?? (last.current?.file === file ? last.current : undefined);
   const [form, openForm] = useState(false);
-  useEffect(() => keys({ Escape: () => (form ? openForm(false) : set("node", "")), r: () => openForm(true) }), [form]);
+  useLayoutEffect(() => keys({ Escape: () => (form ? openForm(false) : set("node", "")), r: () => openForm(true) }), [form]);
   if (error) return <main class="page"><Trouble text={error} /></main>;
   if (!f) return <main class="page" />;
   const own = f.diagnostics.filter((d) => (d.file ?? f.file) === f.file);
@@ -57,15 +57,16 @@ export function FlowPage({ project }: { project?: Project }) {
       {form && runnable && <Start flow={f} close={() => openForm(false)} />}
       <div class="columns flow">
         <section class="panel" aria-label="Graph">
-          <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? f.graph.nodes.filter((n) => !n.end).length + " nodes" : ""}</span></div>
+          <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? nodes(f.graph.nodes.filter((n) => !n.end).length) : ""}</span></div>
           {f.graph ? <Graph picture={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
           {f.diagnostics.length > 0 && <div class="diagnostics" tabIndex={0}>
             <div class="head"><h2>Diagnostics</h2><span class="faint">as <code>flowgen check</code> says</span></div>
             <ul>{f.diagnostics.map((d) => <li><Mark state={d.severity === "error" ? "failed" : d.severity === "warning" ? "waiting" : "idle"} /><code>{d.code}</code><span class="grow">{line(d.message, 600)}{d.help && <small class="help">{line(d.help, 600)}</small>}</span><code class="faint">{d.file && d.file !== f.file ? line(d.file) + ":" : ""}{d.range && d.range.start.line + ":" + d.range.start.column}</code></li>)}</ul>
+            {f.diagnostics.some((d) => d.fixes?.length) && <div class="fixes"><Proposal op={{ kind: "fix", file: f.file }} label="Show the fix" off={project?.read_only} onWritten={again} /></div>}
           </div>}
         </section>
         <section class="panel" aria-label="Text">
-          <div class="head"><div class="seg" role="group" aria-label="Text">{tabs.map(([t, name]) => <button aria-pressed={tab === t} onClick={() => set("tab", t === "yaml" ? "" : t)}>{name}</button>)}</div><span class="grow" /><span class="faint">read only</span></div>
+          <div class="head"><div class="seg" role="group" aria-label="Text">{tabs.map(([t, name]) => <button aria-pressed={tab === t} onClick={() => set("tab", t === "yaml" ? "" : t)}>{name}</button>)}</div><span class="grow" />{(tab === "yaml" || tab === "go") && <span class="faint">read only</span>}</div>
           {tab === "yaml" && <Source text={f.source} marks={own} at={f.places[node]?.file === f.file ? f.places[node] : undefined} pick={(n) => set("node", nodeAt(f, n))} />}
           {tab === "go" && (f.go ? <GoText text={f.go} flow={f} node={node} /> : <p class="empty">There is no Go while the file has errors.</p>)}
           {tab === "plan" && <pre class="code block page-text" tabIndex={0}>{plain(f.plan) || "There is no plan while the file has errors."}</pre>}
@@ -76,6 +77,8 @@ export function FlowPage({ project }: { project?: Project }) {
     </main>
   );
 }
+
+const nodes = (n: number) => n + (n === 1 ? " node" : " nodes");
 
 // nodeAt is the innermost node whose text has a line.
 function nodeAt(f: Flow, n: number): string {
@@ -160,13 +163,14 @@ function AgentPanel({ agent, file, native, off, onWritten }: { agent: Agent; fil
   const [category, pick] = useState("");
   const [old, showOld] = useState(false);
   const [pin, open] = useState("");
+  const [turn, switchOf] = useState("");
   const [op, change] = useState({ name: "", strategy: "latest", on_missing: "skip" });
   const categories = [...new Set(agent.tools.map((t) => t.category).filter(Boolean))] as string[];
   const words = text.toLowerCase();
   const list = agent.tools.filter((t) => (old || !t.deprecated || t.on) && (!category || t.category === category) && (t.name + " " + (t.description ?? "")).toLowerCase().includes(words));
   return (
     <section class="agent">
-      <h2>{line(agent.node)} <small>{line(agent.name)} {line(agent.model)}{agent.policy.length > 0 && ": " + agent.policy.join(", ")}</small></h2>
+      <h2>{line(agent.node)} <small>{agent.name !== agent.model && line(agent.name) + " "}{line(agent.model)}{agent.policy.length > 0 && ": " + agent.policy.join(", ")}</small></h2>
       <div class="bar">
         <label class="field grow"><span class="vh">Search tools</span><input type="search" placeholder="Search tools" value={text} onInput={(e) => search(e.currentTarget.value)} /></label>
         {categories.map((c) => <button class="chip" aria-pressed={c === category} onClick={() => pick(c === category ? "" : c)}>{line(c)}</button>)}
@@ -179,8 +183,10 @@ function AgentPanel({ agent, file, native, off, onWritten }: { agent: Agent; fil
               {t.deprecated && <Badge tone="wait">{t.deprecated}</Badge>}
               {t.secrets?.map((s) => <Badge tone={s.owner === "missing" ? "fail" : s.owner === "organisation" ? "wait" : ""}>{line(s.name)}: {s.owner}{s.owner === "organisation" && " (broad)"}</Badge>)}
               <span class="grow" />
+              {native && (t.on || !t.deprecated) && <button class="btn" aria-expanded={turn === t.name} onClick={() => switchOf(turn === t.name ? "" : t.name)}>{t.on ? "Switch off" : "Switch on"}</button>}
               {t.on && native && <button class="btn" aria-expanded={pin === t.name} onClick={() => open(pin === t.name ? "" : t.name)}>Pin</button>}</div>
             {t.description && <p class="dim">{line(t.description, 300)}</p>}
+            {turn === t.name && <Proposal op={{ kind: t.on ? "tool.off" : "tool.on", file, node: agent.node, tool: t.name }} off={off} onWritten={() => { switchOf(""); onWritten(); }} />}
             {pin === t.name && <div class="pin-form">
               <label class="pick">name <input value={op.name} placeholder={t.name} onInput={(e) => change({ ...op, name: e.currentTarget.value })} /></label>
               <label class="pick">strategy <select value={op.strategy} onChange={(e) => change({ ...op, strategy: e.currentTarget.value })}><option>latest</option><option>first_success</option></select></label>

@@ -64,14 +64,14 @@ export function Graph({ picture, states, marks, selected, onPick }: { picture: P
           {picture.nodes.map((n, i) => {
             const [state, calls] = states ? stateOf(n.path, states) : ["", 0];
             const to = picture.edges.filter((e) => e.from === n.path).map((e) => e.to);
-            const says = [n.id, ...(n.about ?? []), states && !n.end ? word(state) : "", to.length ? "leads to " + to.join(", ") : ""].filter(Boolean).join(", ");
+            const says = [n.end ? n.id : n.id + " " + brief(n), ...(n.about ?? []), states && !n.end ? word(state) : "", to.length ? "leads to " + to.join(", ") : ""].filter(Boolean).join(", ");
             return (
               <g class={"node " + (n.end ? "end " : "") + (n.path === selected ? "on " : "") + (states && !n.end ? "s-" + tone(state) : "")} role="button" aria-label={line(says, 400)} tabIndex={i === at ? 0 : -1} onFocus={() => focus(i)} onClick={() => onPick?.(n.path)}>
                 <title>{line(says, 400)}</title>
                 <rect x={n.x} y={n.y} width={n.w} height={n.box ? 28 : n.h} rx={n.end ? 16 : 5} />
-                <text x={n.x + 10} y={n.y + (n.box ? 19 : 20)}><tspan class="id">{line(n.id, 34)}</tspan><tspan class="what" dx="8">{n.end ? "" : line(brief(n), Math.max(4, Math.floor(n.w / 7.2) - n.id.length - 4))}</tspan></text>
-                {states && calls > 1 && <text class="calls" x={n.x + n.w - 8} y={n.y + 20} text-anchor="end">{calls}</text>}
-                {marks?.[n.path] && <g><circle class={"flag " + marks[n.path]} cx={n.x + n.w - 2} cy={n.y + 2} r="7" /><text class="bang" x={n.x + n.w - 2} y={n.y + 6} text-anchor="middle">!</text></g>}
+                <text aria-hidden="true" x={n.x + 10} y={n.y + (n.box ? 19 : 20)}><tspan class="id">{line(n.id, 34)}</tspan> <tspan class="what" dx="5">{n.end ? "" : line(brief(n), Math.max(4, Math.floor(n.w / 7.2) - n.id.length - 4))}</tspan></text>
+                {states && calls > 1 && <text aria-hidden="true" class="calls" x={n.x + n.w - 8} y={n.y + 20} text-anchor="end">{calls}</text>}
+                {marks?.[n.path] && <g><circle class={"flag " + marks[n.path]} cx={n.x + n.w - 2} cy={n.y + 2} r="7" /><text aria-hidden="true" class="bang" x={n.x + n.w - 2} y={n.y + 6} text-anchor="middle">!</text></g>}
               </g>
             );
           })}

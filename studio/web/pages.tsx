@@ -1,5 +1,5 @@
 // The list of workflows, the list of runs, questions, usage, and two runs compared.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { get, listen, param, post, Refused, request } from "./api";
 import { Badge, Diff, Link, Mark, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
@@ -70,7 +70,7 @@ export function Workflows() {
   const { data, error } = useData<Project>("project", "project,runs", ["project.changed", "runs.changed"]);
   const [at, move] = useState(0);
   const files = data?.files ?? [];
-  useEffect(() => keys({ j: () => move(Math.min(at + 1, files.length - 1)), k: () => move(Math.max(at - 1, 0)), Enter: () => files[at] && go(flowAddress(files[at].file)) }), [at, data]);
+  useLayoutEffect(() => keys({ j: () => move(Math.min(at + 1, files.length - 1)), k: () => move(Math.max(at - 1, 0)), Enter: () => files[at] && go(flowAddress(files[at].file)) }), [at, data]);
   return (
     <main class="page">
       <h1 class="title">Workflows</h1>
@@ -135,7 +135,7 @@ export function Runs() {
   const [at, move] = useState(0);
   const marked = q.get("with");
   const runs = data?.runs ?? [];
-  useEffect(
+  useLayoutEffect(
     () =>
       keys({
         j: () => move(Math.min(at + 1, runs.length - 1)),
@@ -156,6 +156,7 @@ export function Runs() {
   let day = "";
   return (
     <main class="page">
+      <h1 class="vh">Runs</h1>
       <div class="bar">
         <label class="field grow"><span class="vh">Text in names, keys and errors</span>
           <input id="q" type="search" placeholder="Text in names, keys and errors" value={q.get("q") ?? ""} onChange={(e) => set("q", e.currentTarget.value)} />
@@ -210,7 +211,7 @@ export function Runs() {
         })}
       </div>
       {data?.next && <p><button class="btn" onClick={() => set("before", data.next!)}>Older runs</button></p>}
-      <p class="foot">{data && <>{count(data.total)} runs in {line(data.folder)}; select two and press <kbd>d</kbd></>}</p>
+      <p class="foot">{data && <>{count(data.total)} {data.total === 1 ? "run" : "runs"} in {line(data.folder)}; select two and press <kbd>d</kbd></>}</p>
     </main>
   );
 }
@@ -346,7 +347,7 @@ function Changes({ list }: { list?: Change[] }) {
 
 export function Compare({ a, b }: { a: string; b: string }) {
   const { data, error } = useData<{ report: { a: Side; b: Side; run: Change[] | null }; text: string; equal: boolean }>("diff/" + param(a) + "/" + param(b), "", []);
-  useEffect(() => keys({ Escape: () => history.back() }), []);
+  useLayoutEffect(() => keys({ Escape: () => history.back() }), []);
   const side = (name: string, s: Side) => (
     <div class="side"><h2>{name}</h2><Link to={runAddress(s.id)} class="link">{line(s.workflow)} {shortID(s.id)}</Link> <Mark state={s.outcome || "open"} /> <span class={tone(s.outcome)}>{word(s.outcome || "open")}</span>
       <span class="faint"> {count(s.calls)} calls, {count(s.tokens)} tokens, {dollars(s.cost_usd)}</span></div>
@@ -366,7 +367,7 @@ export function Compare({ a, b }: { a: string; b: string }) {
 }
 
 // Proposal shows an edit before it is written, and writes it.
-export function Proposal({ op, off, onWritten }: { op: Record<string, string>; off?: boolean; onWritten?: () => void }) {
+export function Proposal({ op, label, off, onWritten }: { op: Record<string, string>; label?: string; off?: boolean; onWritten?: () => void }) {
   const [edit, show] = useState<{ id: string; diff: string; notes: string }>();
   const [said, say] = useState<{ ok?: string; bad?: string }>({});
   const asked = JSON.stringify(op);
@@ -385,7 +386,7 @@ export function Proposal({ op, off, onWritten }: { op: Record<string, string>; o
   if (off) return <p class="dim">studio is read-only</p>;
   return (
     <div class="proposal">
-      {!edit && !said.ok && <button class="btn" onClick={ask}>Show the edit</button>}
+      {!edit && !said.ok && <button class="btn" onClick={ask}>{label ?? "Show the edit"}</button>}
       {edit && <>
         <h3>Edit, not written yet <small>{bytes(edit.diff.length)}</small></h3>
         <Diff text={edit.diff} />

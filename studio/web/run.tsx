@@ -1,5 +1,5 @@
 // A run: what it is and how it stands, its timeline, and the call that is selected.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { listen, param, post, type Problem } from "./api";
 import { CallPanel } from "./call";
 import { Graph, type Picture } from "./graph";
@@ -117,7 +117,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
     const from = Math.max(0, Math.min(zoom[0] + by * width, 1 - width));
     setZoom([from, from + width]);
   };
-  useEffect(
+  useLayoutEffect(
     () =>
       keys({
         j: () => select(at + 1), ArrowDown: () => select(at + 1), k: () => select(at - 1), ArrowUp: () => select(at - 1),
@@ -186,7 +186,7 @@ function RunTop({ head, project, id, tree }: { head?: RunHead; project?: Project
         <Badge tone={tone(head.state)}>{word(head.state)}</Badge>
         {head.state !== "succeeded" && head.at && <code>{line(head.at)}</code>}
         {head.code && <Badge tone="fail">{line(head.code)}</Badge>}
-        {head.failed > 0 && head.state !== "failed" && <span class="dim">{count(head.failed)} failed and were caught</span>}
+        {head.failed > 0 && head.state !== "failed" && <span class="dim">{count(head.failed)} failed and {head.failed === 1 ? "was" : "were"} caught</span>}
         {head.from && <span class="dim">began with <Link class="link" to={runAddress(head.from)}>{shortID(head.from)}</Link></span>}
         <span class="grow" />
         {head.file && <Link class="btn" to={flowAddress(head.file)}>Workflow</Link>}
@@ -312,26 +312,35 @@ function Row(p: Drawn & { s: Scope; i: number; from: number; to: number }) {
   );
 }
 
+const dense = new WeakMap<Scope, { of: string; bins: Uint8Array }>();
+
+// density is what is below a scope at each of 250 places of the axis: 1 tool, 2 model, 3 failed, 4 user. It is kept while nothing changes.
+function density(s: Scope, from: number, to: number, now: number, running: boolean): Uint8Array {
+  const of = [from, to, s.all, s.failed, s.state, s.end].join();
+  const kept = dense.get(s);
+  if (kept?.of === of) return kept.bins;
+  const bins = new Uint8Array(250);
+  const place = (t: number) => Math.floor(((t - from) / Math.max(to - from, 1e-9)) * 250);
+  const stack = [s];
+  for (let k = stack.pop(); k; k = stack.pop()) {
+    for (const c of k.calls) {
+      const kind = c.state === "failed" ? 3 : c.question ? 4 : c.model ? 2 : 1;
+      const last = Math.min(249, place(until(c, now, running)));
+      for (let n = Math.max(0, place(c.start)); n <= last; n++) bins[n] = Math.max(bins[n], kind);
+    }
+    for (const kid of k.kids) stack.push(kid);
+  }
+  dense.set(s, { of, bins });
+  return bins;
+}
+
 // Bars are drawn in thousandths of what the axis shows.
 function Bars({ s, from, to, now, running }: { s: Scope; from: number; to: number; now: number; running: boolean }) {
   const x = (t: number) => ((t - from) / Math.max(to - from, 1e-9)) * 1000;
   const rects = [];
   if (s.kids.length) {
     rects.push(<rect class="b-lane" x={x(s.start)} y="9" width={Math.max(2, x(s.end) - x(s.start))} height="8" />);
-    const bins = new Uint8Array(250); // what is below, in a path for each kind
-    const fill = (k: Scope, left: { n: number }) => {
-      for (const c of k.calls) {
-        const a = Math.max(0, Math.floor(x(c.start) / 4));
-        const b = Math.min(249, Math.floor(x(until(c, now, running)) / 4));
-        const kind = c.state === "failed" ? 3 : c.question ? 4 : c.model ? 2 : 1;
-        for (let n = a; n <= b; n++) bins[n] = Math.max(bins[n], kind);
-      }
-      for (const d of k.kids) {
-        if (left.n-- < 0) return;
-        fill(d, left);
-      }
-    };
-    fill(s, { n: 2000 });
+    const bins = density(s, from, to, now, running);
     for (let n = 0; n < 250; ) {
       let m = n;
       while (m < 250 && bins[m] === bins[n]) m++;

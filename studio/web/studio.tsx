@@ -1,7 +1,7 @@
 // The page: what is at which address, and what is on all of them.
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { lost } from "./api";
 import { FlowPage } from "./flow";
 import { Compare, Inbox, type Project, type Question, Runs, Usage, useData, Workflows } from "./pages";
@@ -70,8 +70,8 @@ function App() {
   const { data: project, error } = useData<Project>("project", "project", ["project.changed"]);
   const { data: inbox } = useData<{ questions: Question[] }>("inbox", "runs", ["runs.changed"]);
   const path = route.value.path;
-  useEffect(() => keys({ "?": () => (help.value = !help.value), "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage") }), []);
-  useEffect(() => (help.value ? keys({ Escape: () => (help.value = false) }) : undefined), [help.value]);
+  useLayoutEffect(() => keys({ "?": () => (help.value = !help.value), "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage") }), []);
+  useLayoutEffect(() => (help.value ? keys({ Escape: () => (help.value = false) }) : undefined), [help.value]);
   useEffect(() => void (document.documentElement.dataset.theme = theme.value), [theme.value]);
   const waits = inbox?.questions.length ?? 0;
   const item = (to: string, name: string, on: boolean, n?: number) => <Link to={to} {...(on ? { "aria-current": "page" as const } : {})}>{name}{!!n && <span class="count wait">{n}</span>}</Link>;

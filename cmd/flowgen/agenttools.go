@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/ir"
+)
+
+// switchTool adds a tool to the `tools` of an agent, or takes it out: the smallest edit of the file, which is written only if the
+// result passes `check`. dry writes nothing.
+func (a *app) switchTool(name, node, tool string, on, dry bool) error {
+	files := newDisk()
+	before := a.compile(files, name)
+	if before.program == nil {
+		return a.report(before.list, false)
+	}
+	if before.workflow.Public {
+		return fmt.Errorf("%s is not in flowgen's own language: `flowgen convert %s` makes such a file", name, name)
+	}
+	_, n, err := agentNode(&before.workflow.Body, node)
+	if err != nil {
+		return err
+	}
+	tools := toolsOfAgent(before.workflow, n.Verb.(*ir.Agent))
+	if len(tools) == 0 {
+		return fmt.Errorf("the agent of node %s has no `tools` in the file: write the first one there", node)
+	}
+	t := toolNamed(before.workflow, tool)
+	if t == nil {
+		return fmt.Errorf("the workflow has no tool %s", tool)
+	}
+	file := tools[0].Tool.Span.File
+	if file == nil || file.Module != "" {
+		return fmt.Errorf("the `tools` of node %s are not in a file of this folder", node)
+	}
+	text, err := switched(before.workflow, tools, t, on)
+	if err != nil {
+		return err
+	}
+	edited := newDisk()
+	for n, t := range files.texts {
+		edited.texts[n] = t
+	}
+	edited.names = append(edited.names, files.names...)
+	edited.texts[file.Name] = []byte(text)
+	after := a.compile(edited, name)
+	if err := a.report(newOnly(before.list, after.list), false); err != nil {
+		fmt.Fprintf(a.stderr, "flowgen: the workflow has mistakes then; nothing was written\n")
+		return err
+	}
+	_, n, err = agentNode(&after.workflow.Body, node)
+	if err != nil || has(after.workflow, toolsOfAgent(after.workflow, n.Verb.(*ir.Agent)), t) != on {
+		return errors.New("the edited file does not say so")
+	}
+	if _, err := io.WriteString(a.stdout, unified(file.Name, file.Text, text)); err != nil || dry {
+		return err
+	}
+	return atomicfile.Write(filepath.FromSlash(file.Name), []byte(text))
+}
+
+// toolsOfAgent are the tools of an agent as they are written: those of the node, else of its declaration.
+func toolsOfAgent(wf *ir.Workflow, agent *ir.Agent) []*ir.AgentTool {
+	if shared := declaredAgent(wf, agent); shared != nil && len(shared.Agent.Tools) > 0 && sameTools(shared.Agent.Tools, agent.Tools) {
+		return shared.Agent.Tools
+	}
+	return agent.Tools
+}
+
+// sameTools reports whether a node has the tools of its declaration: it wrote none of its own.
+func sameTools(a, b []*ir.AgentTool) bool { return len(b) == 0 || a[0].Tool.Span == b[0].Tool.Span }
+
+func has(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool) bool {
+	for _, one := range tools {
+		if found := toolNamed(wf, one.Tool.Name); found != nil && found.FullName() == t.FullName() {
+			return true
+		}
+	}
+	return false
+}
+
+// switched is the text of the file in which tools are listed, with one more or less.
+func switched(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool, on bool) (string, error) {
+	text := tools[0].Tool.Span.File.Text
+	if on {
+		if has(wf, tools, t) {
+			return "", fmt.Errorf("the agent has tool %s already", t.Key.Name)
+		}
+		last := tools[len(tools)-1]
+		if !simple(text, last) {
+			return "", fmt.Errorf("the last tool of the agent is written with arguments: add %s to the file by hand", t.Key.Name)
+		}
+		at := last.Tool.Span
+		if indent, block := item(text, at.Lo); block {
+			return text[:at.Hi] + rest(text, at.Hi) + "\n" + indent + "- " + t.Key.Name + text[at.Hi+len(rest(text, at.Hi)):], nil
+		}
+		return text[:at.Hi] + ", " + t.Key.Name + text[at.Hi:], nil
+	}
+	for i, one := range tools {
+		found := toolNamed(wf, one.Tool.Name)
+		if found == nil || found.FullName() != t.FullName() {
+			continue
+		}
+		at := one.Tool.Span
+		switch {
+		case !simple(text, one):
+			return "", fmt.Errorf("tool %s is written with arguments: take it out of the file by hand", t.Key.Name)
+		case len(tools) == 1:
+			return "", fmt.Errorf("%s is the only tool of the agent: make it an `llm` node instead", t.Key.Name)
+		}
+		if _, block := item(text, at.Lo); block {
+			begin := strings.LastIndexByte(text[:at.Lo], '\n') + 1
+			return text[:begin] + strings.TrimPrefix(text[at.Hi+len(rest(text, at.Hi)):], "\n"), nil
+		}
+		if i == 0 {
+			return text[:at.Lo] + text[tools[1].Tool.Span.Lo:], nil
+		}
+		return text[:tools[i-1].Tool.Span.Hi] + text[at.Hi:], nil
+	}
+	return "", fmt.Errorf("the agent does not have tool %s", t.Key.Name)
+}
+
+// simple reports whether a tool is written as its name alone.
+func simple(text string, t *ir.AgentTool) bool {
+	at := t.Tool.Span
+	return !t.Named && t.With == nil && text[at.Lo:at.Hi] == t.Tool.Name
+}
+
+// item tells whether the name at an offset is an item of a list with dashes, and its indentation.
+func item(text string, at int) (indent string, block bool) {
+	line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
+	indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
+	return indent, strings.TrimLeft(line, " ") == "- "
+}
+
+// rest is what follows on the line: a comment.
+func rest(text string, at int) string {
+	line, _, _ := strings.Cut(text[at:], "\n")
+	return line
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const switching = `flowgen: 1
+name: w
+input: {q: string}
+secrets: [OPENAI_API_KEY]
+models: {fast: {model: "openai:gpt-4o-mini", max_tokens: 100}}
+tools:
+  search: {command: [echo, hit], in: {q: string}, out: string, effects: reads, description: finds lines}
+  blame: {command: [echo, ada], in: {q: string}, out: string, effects: reads, description: says who}
+  count: {command: [echo, one], in: {q: string}, out: string, effects: reads, description: counts}
+AGENTS
+nodes:
+  help:
+    agent: AGENT
+    prompt: "{{ input.q }}" # kept as it is
+TOOLS
+    policy: {max_iterations: 3, max_tool_calls: 4, max_cost_usd: "0.10"}
+output: {text: $help.response}
+`
+
+// TestSwitchTool: a tool of an agent is added and taken out as the smallest edit, wherever the list is and however it is
+// written; what cannot be done is refused with a reason, and nothing is written.
+func TestSwitchTool(t *testing.T) {
+	flow, block := "    tools: [search, blame] # two", "    tools:\n      - search # first\n      - blame # second"
+	tests := []struct{ name, list, tool, was, now, refused string }{
+		{"on", flow, "count", "[search, blame]", "[search, blame, count]", ""},
+		{"off, the first", flow, "search", "[search, blame]", "[blame]", ""},
+		{"off, the last", flow, "blame", "[search, blame]", "[search]", ""},
+		{"on, with dashes", block, "count", "- blame # second\n", "- blame # second\n      - count\n", ""},
+		{"off, with dashes", block, "search", "      - search # first\n", "", ""},
+		{"the only one", "    tools: [search]", "search", "", "", "only tool"},
+		{"on, and it is", flow, "search", "", "", "already"},
+		{"off, and it is", flow, "count", "", "", "does not have"},
+		{"unknown", flow, "nothing", "", "", "no tool nothing"},
+		{"with arguments", `    tools: [search, {tool: blame, as: who}]`, "blame", "", "", "by hand"},
+	}
+	for _, tt := range tests {
+		for _, shared := range []bool{false, true} {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Chdir(t.TempDir())
+				agents, agent, tools := "", "fast", tt.list
+				if shared {
+					agents, agent, tools = "agents:\n  helper:\n    model: fast\n"+tt.list, "helper", ""
+				}
+				text := strings.NewReplacer("AGENTS\n", agents+"\n", "AGENT", agent, "TOOLS\n", tools+"\n").Replace(switching)
+				if err := os.WriteFile("w.flowgen.yaml", []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				on := strings.HasPrefix(tt.name, "on") || tt.name == "unknown"
+				var out, errs bytes.Buffer
+				err := (&app{stdout: &out, stderr: &errs}).switchTool("w.flowgen.yaml", "help", tt.tool, on, false)
+				got, readErr := os.ReadFile(filepath.Join(".", "w.flowgen.yaml"))
+				if readErr != nil {
+					t.Fatal(readErr)
+				}
+				want := strings.Replace(text, tt.was, tt.now, 1)
+				if tt.refused != "" {
+					want = text
+					if err == nil || !strings.Contains(err.Error(), tt.refused) {
+						t.Errorf("it is refused with %v", err)
+					}
+				} else if err != nil {
+					t.Errorf("%v %s", err, errs.String())
+				}
+				if string(got) != want {
+					t.Errorf("the file is\n%s", got)
+				}
+			})
+		}
+	}
+}
