@@ -20,15 +20,48 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, doc.text)
 		}
 	}
-	python, err := exec.LookPath("python3")
-	if err != nil || exec.Command(python, "-c", "import openapi_spec_validator").Run() != nil {
-		t.Skip("no openapi-spec-validator for Python")
-	}
-	file := filepath.Join(t.TempDir(), "openapi.json")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "openapi.json")
 	if err := os.WriteFile(file, []byte(doc.text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.CommandContext(t.Context(), python, "-m", "openapi_spec_validator", file).CombinedOutput(); err != nil {
+	if text, err := python(t, dir, "-m", "openapi_spec_validator", file); err != nil {
 		t.Errorf("%v: %s", err, text)
 	}
+}
+
+// A client that a public generator makes of the document begins runs, answers questions and reads what is wrong.
+func TestGeneratedClient(t *testing.T) {
+	dir := t.TempDir()
+	script, err := filepath.Abs("testdata/client.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, t.TempDir(), &bank{}, serve.Options{})
+	if err := os.WriteFile(filepath.Join(dir, "openapi.json"), []byte(s.want(t, 200, "GET", "/v1/openapi.json", "").text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := python(t, dir, "-m", "openapi_python_client", "generate", "--path", "openapi.json", "--output-path", "served", "--meta", "none"); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if text, err := python(t, dir, script, s.url); err != nil || text != "well\n" {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// python runs Python in a folder, with the packages that .ci/run installs.
+func python(t *testing.T, dir string, args ...string) (string, error) {
+	t.Helper()
+	packages := os.Getenv("PYTHON_CLIENTS")
+	switch {
+	case packages == "" && os.Getenv("CI") != "":
+		t.Fatal("PYTHON_CLIENTS is not set")
+	case packages == "" || packages == "none":
+		t.Skip("PYTHON_CLIENTS is not set: .ci/run installs the packages")
+	}
+	cmd := exec.CommandContext(t.Context(), "python3", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+packages+string(filepath.ListSeparator)+dir)
+	text, err := cmd.CombinedOutput()
+	return string(text), err
 }
