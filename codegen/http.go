@@ -54,18 +54,23 @@ func (b *block) params(list []ir.Param) jen.Code {
 			fields = nil
 		}
 	}
-	var add func(name string, v ir.Value)
-	add = func(name string, v ir.Value) {
+	var add func(name string, v ir.Value, join string)
+	add = func(name string, v ir.Value, join string) {
 		switch v := v.(type) {
 		case *ir.List:
 			for _, x := range v.Items {
-				add(name, x)
+				add(name, x, "")
 			}
 			return
 		case *ir.Expr:
 			t := v.Node.Type
 			var several *jen.Statement
+			args := []jen.Code{quote(name)}
 			switch list := t.Present().Kind == schema.List; {
+			case list && join != "" && t.Kind == schema.Opt:
+				several, args = jen.Qual(httpPath, "OptionalJoined"), append(args, quote(join))
+			case list && join != "":
+				several, args = jen.Qual(httpPath, "Joined"), append(args, quote(join))
 			case list && t.Kind == schema.Opt:
 				several = jen.Qual(httpPath, "OptionalList")
 			case list:
@@ -75,14 +80,14 @@ func (b *block) params(list []ir.Param) jen.Code {
 			}
 			if several != nil {
 				flush()
-				lists = append(lists, several.Call(quote(name), b.valueAs(v, t)))
+				lists = append(lists, several.Call(append(args, b.valueAs(v, t))...))
 				return
 			}
 		}
 		fields = append(fields, jen.Values(field("Name", quote(name)), field("Value", b.text(v))))
 	}
 	for _, p := range list {
-		add(p.Name.Name, p.Value)
+		add(p.Name.Name, p.Value, p.Join)
 	}
 	flush()
 	switch len(lists) {
@@ -185,8 +190,18 @@ func (b *block) httpBody(h *ir.HTTPTool) jen.Code {
 		return jen.Qual(httpPath, "TextBody").Call(b.valueAs(h.Body, schema.StringType))
 	case ir.BodyForm:
 		var fields []jen.Code
+		var list []ir.Param
+		several := false // a field may be absent, or occur more than once
 		for _, e := range h.Body.(*ir.Object).Entries {
-			fields = append(fields, jen.Qual(httpPath, "Field").Values(field("Name", quote(e.Key.Name)), field("Value", b.valueAs(e.Value, schema.StringType))))
+			_, is := e.Value.(*ir.Expr)
+			several = several || is
+			list = append(list, ir.Param{Name: e.Key, Value: e.Value})
+		}
+		if several {
+			return jen.Qual(httpPath, "FormBody").Call(jen.Add(b.params(list)).Op("..."))
+		}
+		for _, e := range list {
+			fields = append(fields, jen.Qual(httpPath, "Field").Values(field("Name", quote(e.Name.Name)), field("Value", b.valueAs(e.Value, schema.StringType))))
 		}
 		return jen.Qual(httpPath, "FormBody").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: len(fields) > 1}, fields...)
 	}

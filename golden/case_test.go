@@ -275,7 +275,7 @@ func binary(f txtar.File) (name string, data []byte) {
 func (c *testcase) sources() map[string][]byte {
 	files := c.goFiles()
 	for _, f := range c.archive.Files {
-		if !isYAML(f.Name) && !strings.HasPrefix(f.Name, "want/") {
+		if !strings.HasSuffix(f.Name, suffix) && !strings.HasPrefix(f.Name, "want/") {
 			name, data := binary(f)
 			files[c.virtual(name)] = data
 		}

@@ -264,7 +264,7 @@ func (d *dumper) params(word string, list []Param) {
 		if t, ok := x.Value.(*Template); ok {
 			text = dumpTemplate(t)
 		}
-		d.line(word, x.Name.Name, "=", text)
+		d.line(word, x.Name.Name, "=", text, dumpQuoteIf(x.Join))
 	}
 }
 
@@ -349,6 +349,8 @@ func (d *dumper) binding(b Binding) {
 				d.line("extra refuse")
 			}
 		})
+	case *OpenAPITool:
+		d.line("openapi", b.Ref(), dumpOpt("base", b.Base.Name))
 	case *PythonTool:
 		d.line("python", b.Ref.Name, dumpOpt("venv", b.Venv.Name), dumpFlag(b.Free, "free"), dumpOpt("home", b.Home))
 	case *JSTool:

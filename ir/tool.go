@@ -109,6 +109,7 @@ const (
 type Param struct {
 	Name  Ident
 	Value Value
+	Join  string // what stands between the items of a list in one parameter; empty: the name is repeated
 }
 
 // HTTPTool is an HTTP request.
@@ -124,10 +125,22 @@ type HTTPTool struct {
 	HTMLText    bool // HTML comes as plain text
 	RefuseExtra bool // fields of a response that out does not have are an error
 
+	Document *OpenAPITool // the declaration that it was made of; nil: the request is written in the workflow
+
 	Places   []*Template  // the fields in the URL, in its order; filled by check
 	BodyType *schema.Type // of Body, nil for forms; filled by check
 	Encoding BodyEncoding // filled by check
 }
+
+// OpenAPITool is an operation of an OpenAPI document. Bind makes an HTTPTool of it.
+type OpenAPITool struct {
+	Spec      Ident // the document's file
+	Operation Ident // its operationId, or "GET /items"
+	Base      Ident // the variable of the environment with the base URL; an empty name: the document says it
+}
+
+// Ref is the operation with its document.
+func (b *OpenAPITool) Ref() string { return b.Spec.Name + "#" + b.Operation.Name }
 
 // BodyEncoding is how a request's body is sent.
 type BodyEncoding uint8
@@ -235,6 +248,7 @@ const WasmCommand = "_start"
 func (*GoTool) binding()       {}
 func (*CommandTool) binding()  {}
 func (*HTTPTool) binding()     {}
+func (*OpenAPITool) binding()  {}
 func (*PythonTool) binding()   {}
 func (*JSTool) binding()       {}
 func (*MCPTool) binding()      {}

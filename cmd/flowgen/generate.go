@@ -178,8 +178,12 @@ func keep(stamp *program.Stamp, files *disk, outputs []output) {
 // What functions in other languages and servers depend on is not.
 func traceable(wf *ir.Workflow) bool {
 	for _, t := range wf.Tools {
-		switch t.Binding.(type) {
-		case *ir.GoTool, *ir.CommandTool, *ir.HTTPTool, *ir.SlotTool:
+		switch b := t.Binding.(type) {
+		case *ir.GoTool, *ir.CommandTool, *ir.SlotTool:
+		case *ir.HTTPTool:
+			if b.Document != nil {
+				return false
+			}
 		default:
 			return false
 		}

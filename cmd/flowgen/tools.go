@@ -229,7 +229,12 @@ func runsAs(b ir.Binding) (kind, target string) {
 			return "shell", strings.Join(words, " ")
 		}
 		return "command", strings.Join(words, " ")
+	case *ir.OpenAPITool:
+		return "openapi", b.Ref()
 	case *ir.HTTPTool:
+		if b.Document != nil {
+			return "openapi", b.Document.Ref()
+		}
 		if b.URL == nil {
 			return "http", b.Method
 		}

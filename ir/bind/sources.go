@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/bind/jssource"
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
+	"github.com/flowgen-dev/flowgen/ir/bind/openapisource"
 	"github.com/flowgen-dev/flowgen/ir/bind/pysource"
 	"github.com/flowgen-dev/flowgen/ir/bind/starsource"
 	"github.com/flowgen-dev/flowgen/ir/bind/wasmsource"
@@ -33,6 +34,7 @@ func (r *resolver) foreign() {
 	mcplock.Resolve(r.wf, r.sink)
 	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder, Home: r.opts.Dir}, r.sink)
 	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)
+	openapisource.Resolve(tools, openapisource.Options{Files: files, Folder: folder}, r.sink)
 	wasmsource.Resolve(tools, wasmsource.Options{Files: files, Folder: folder}, r.sink)
 }
 

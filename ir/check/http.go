@@ -155,12 +155,29 @@ func (c *checker) httpBody(t *ir.Tool, h *ir.HTTPTool, kind string, e *env) {
 	}
 	h.BodyType = c.inferred(h.Body, e)
 	leaveOut(h.Body, h.BodyType)
+	if h.Document != nil {
+		asDescribed(t, h)
+	}
 	h.Encoding = ir.BodyJSON
 	if h.BodyType.Kind == schema.String {
 		h.Encoding = ir.BodyText
 	}
 	if (h.Method == "GET" || h.Method == "HEAD") && h.BodyType.Kind != schema.Invalid {
 		c.report(diag.Diagnostic{Code: diag.BadRequest, Span: h.Body.Source(), Message: "a " + h.Method + " request has no body", Help: "put the values into `query`, or use POST"})
+	}
+}
+
+// asDescribed makes a body have the null of a field that its document requires.
+func asDescribed(t *ir.Tool, h *ir.HTTPTool) {
+	body, ok := h.Body.(*ir.Object)
+	if !ok {
+		return
+	}
+	for _, entry := range body.Entries {
+		x, _ := entry.Value.(*ir.Expr)
+		if f := h.BodyType.Field(entry.Key.Name); f != nil && x != nil {
+			f.Omit = t.In.Field(x.Node.Text).Omit
+		}
 	}
 }
 
@@ -187,12 +204,16 @@ func leaveOut(v ir.Value, t *schema.Type) {
 	}
 }
 
-// form checks the fields of a form: each has a text form.
+// form checks the fields of a form: each has a text form, may be absent, or be a list of several.
 func (c *checker) form(v *ir.Object, e *env) {
 	for _, entry := range v.Entries {
 		switch x := entry.Value.(type) {
 		case *ir.Expr:
 			if x.Node == nil {
+				continue
+			}
+			if t := c.inferred(x, e); t.Kind == schema.Opt || t.Kind == schema.List { // absent, or several of the name
+				c.param(x, "", e)
 				continue
 			}
 			text := &ir.Template{Text: x.Text, Tmpl: &expr.Template{Segments: []expr.Segment{{Expr: x.Node, Hi: len(x.Text.Value)}}}}

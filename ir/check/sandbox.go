@@ -97,7 +97,7 @@ func notIsolated(t *ir.Tool) (why, help string) {
 		return "a Go function is part of the program", "make a program of it and call that with `command`, or remove `sandbox`"
 	case *ir.SlotTool:
 		return "what fills a slot is part of the program", "remove `sandbox`"
-	case *ir.HTTPTool:
+	case *ir.HTTPTool, *ir.OpenAPITool:
 		return "the program makes the request itself, and runs no code of others for it", "remove `sandbox`; `policy.net` bounds what requests can reach"
 	case *ir.StarlarkTool:
 		return "Starlark runs in the program, where it can reach nothing and its steps are counted", "remove `sandbox`"

@@ -266,6 +266,8 @@ func (c *checker) checkTools() {
 		switch b := t.Binding.(type) {
 		case nil:
 			continue // the parser found no binding and said so
+		case *ir.OpenAPITool:
+			continue // the document has no such operation, which was reported
 		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool, *ir.WasmTool, *ir.SlotTool:
 			if t.Auth != nil {
 				c.secret(t.Auth.Secret)

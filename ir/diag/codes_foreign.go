@@ -12,6 +12,7 @@ const (
 	SourceSpec     Code = "FG0618"
 	EngineUnfit    Code = "FG0619"
 	OpenSlot       Code = "FG0620"
+	EffectsLowered Code = "FG0621"
 )
 
 // inOtherFile ends the causes that no workflow file can show alone.
@@ -67,5 +68,10 @@ var foreignCodes = []Entry{
 		Code:  OpenSlot,
 		Title: "a class or a function that only the program can bring which embeds the workflow",
 		Cause: "There is no code for what the workflow names here. Its Go has an interface with a method for each such place, Slots, which New takes: a program that embeds the workflow implements it, and does not compile until it does. A program of its own cannot be built of the workflow until there is code: Python next to it, or a Go function in flowgen.bindings.yaml.",
+	},
+	{
+		Code:  EffectsLowered,
+		Title: "effects below those that a request or a statement has",
+		Cause: "A GET, HEAD or OPTIONS request and a SELECT statement have effects `reads`, every other one `writes`. `effects:` may say more than that. To say less is a promise that nothing checks, and replays, retries and approvals rely on it: keep it only if the service changes nothing, as a search by POST does." + inOtherFile,
 	},
 }

@@ -152,7 +152,7 @@ func TestEveryFieldCounts(t *testing.T) {
 		}
 	}
 	covers(t, ir.CommandTool{}, func(b *ir.CommandTool) string { return withFiles(b)() }, "Span")
-	covers(t, ir.HTTPTool{}, func(b *ir.HTTPTool) string { return withFiles(b)() }, "Span", "Places", "BodyType", "Encoding")
+	covers(t, ir.HTTPTool{}, func(b *ir.HTTPTool) string { return withFiles(b)() }, "Span", "Places", "BodyType", "Encoding", "Document")
 	covers(t, ir.PythonTool{}, func(b *ir.PythonTool) string { return withFiles(b)() })
 	covers(t, ir.JSTool{Bundle: "x"}, func(b *ir.JSTool) string { return withFiles(b)() }, "Path")
 	covers(t, ir.StarlarkTool{}, func(b *ir.StarlarkTool) string { return withFiles(b)() }, "Path")

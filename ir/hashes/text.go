@@ -144,7 +144,11 @@ func (t *text) params(word string, list []ir.Param) {
 	for _, p := range list {
 		l, several := p.Value.(*ir.List)
 		if !several {
-			t.line(word, p.Name.Name, one(p.Value))
+			if line := []string{p.Name.Name, one(p.Value)}; p.Join != "" {
+				t.line(word, append(line, "joined", p.Join)...)
+			} else {
+				t.line(word, line...)
+			}
 			continue
 		}
 		items := []string{p.Name.Name, "list"}

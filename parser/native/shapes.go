@@ -278,12 +278,13 @@ var typeInstead = map[string]string{
 }
 
 var shapeTool = &Shape{
-	Name: "tool", What: "a tool", Doc: "A tool: one of go, command, shell, http, python, js, mcp, starlark, wasm says what it runs as.",
+	Name: "tool", What: "a tool", Doc: "A tool: one of go, command, shell, http, openapi, python, js, mcp, starlark, wasm says what it runs as.",
 	Keys: []Key{
 		{Name: "go", Value: goName, Doc: "a Go function: `example.com/module/package.Func`"},
 		{Name: "command", Value: listOf(template), Doc: "a program and its arguments"},
 		{Name: "shell", Value: oneOf(text, listOf(template)), Doc: "a script for the shell, and its arguments"},
 		{Name: "http", Value: oneOf(text, shape(shapeHTTP)), Doc: "a request: `GET https://...` or {method, url, headers, query, body}"},
+		{Name: "openapi", Value: shape(shapeOpenAPI), Doc: "an operation of an OpenAPI document: {spec, operation}"},
 		{Name: "python", Value: text, Doc: "a Python function: `module:function`"},
 		{Name: "js", Value: file, Doc: "a JavaScript or TypeScript module"},
 		{Name: "mcp", Value: text, Doc: "a tool of an MCP server: `server/tool`"},
@@ -343,6 +344,16 @@ var (
 	shapeCache = &Shape{
 		Name: "cache", What: "`cache`", Doc: "How long results are reused.",
 		Keys: []Key{{Name: "ttl", Value: duration, Required: true, Doc: "for how long"}},
+	}
+
+	shapeOpenAPI = &Shape{
+		Name: "openapi", What: "an operation", Doc: "An operation of an OpenAPI document.",
+		Keys: []Key{
+			{Name: "spec", Value: file, Required: true, Doc: "the document, OpenAPI 3.0 or 3.1"},
+			{Name: "operation", Value: ref, Required: true, Doc: "its operationId, or method and path: `GET /items/{id}`"},
+			{Name: "base", Value: ref, Doc: "the environment variable with the base URL, in place of the document's server"},
+		},
+		Instead: map[string]string{"auth": "`auth` stands beside `openapi`", "file": "write `spec:`", "operationId": "write `operation:`", "url": "write `spec:`, a file of the project"},
 	}
 
 	shapeHTTP = &Shape{

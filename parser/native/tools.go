@@ -72,7 +72,7 @@ func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, versio
 var plainNumber = lazyregexp.New(`^[0-9]+$`)
 
 // bindings are the keys that say what a tool runs as.
-var bindings = []string{"go", "command", "shell", "http", "python", "js", "mcp", "starlark", "wasm"}
+var bindings = []string{"go", "command", "shell", "http", "openapi", "python", "js", "mcp", "starlark", "wasm"}
 
 func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 	m, ok := p.mapping(n, shapeTool)
@@ -116,7 +116,7 @@ func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 var owners = map[string][]string{
 	"stdin": {"command", "shell"}, "env": {"command", "shell"}, "dir": {"command", "shell"},
 	"engine": {"js"}, "venv": {"python"},
-	"auth": {"go", "command", "shell", "http", "python", "js", "mcp", "starlark"}, // a WebAssembly module reaches nothing that wants a secret
+	"auth": {"go", "command", "shell", "http", "openapi", "python", "js", "mcp", "starlark"}, // a WebAssembly module reaches nothing that wants a secret
 }
 
 // belongs reports keys of another binding.
@@ -224,7 +224,7 @@ func (p *parser) cache(t *ir.Tool, n *yamlnode.Node) {
 
 // binding reads the value of the key that says what the tool runs as.
 func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
-	if p.file.Module != "" && slices.Contains([]string{"python", "js", "starlark", "wasm"}, kind) {
+	if p.file.Module != "" && slices.Contains([]string{"openapi", "python", "js", "starlark", "wasm"}, kind) {
 		p.report(diag.ModuleTool, m.keys[kind].Span, "write it as a Go function of the module, or copy this file into the project", "a file of a Go module cannot have a tool with `%s`", kind)
 		return
 	}
@@ -239,6 +239,8 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 		p.command(t, m, kind, v)
 	case "http":
 		p.http(t, v)
+	case "openapi":
+		p.openapi(t, v)
 	case "python":
 		if text, ok := p.text(v, "a Python function"); ok {
 			id := ir.Ident{Name: text.Value, Span: textSpan(text)}
@@ -442,9 +444,7 @@ func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
 		}
 	}
 	if x := m.get("base"); x != nil {
-		if h.Base = p.ref(x, "the name of a variable"); h.Base.Name != "" {
-			p.checkName(h.Base, variableName)
-		}
+		h.Base = p.envVariable(x)
 	}
 	h.Headers = p.params(m.get("headers"), "headers", headerName, false)
 	h.Query = p.params(m.get("query"), "query", naming{}, true)
@@ -455,6 +455,34 @@ func (p *parser) http(t *ir.Tool, v *yamlnode.Node) {
 	if x := m.get("extra"); x != nil {
 		h.RefuseExtra = p.word(x, "`extra`", extraWords...) == "refuse"
 	}
+}
+
+// openapi reads {spec, operation, base}.
+func (p *parser) openapi(t *ir.Tool, v *yamlnode.Node) {
+	b := &ir.OpenAPITool{}
+	t.Binding = b
+	m, ok := p.mapping(v, shapeOpenAPI)
+	if !ok {
+		return
+	}
+	if x := m.get("spec"); x != nil {
+		b.Spec = p.ref(x, "a file")
+	}
+	if x := m.get("operation"); x != nil {
+		b.Operation = p.ref(x, "an operation")
+	}
+	if x := m.get("base"); x != nil {
+		b.Base = p.envVariable(x)
+	}
+}
+
+// envVariable reads the name of a variable of the environment.
+func (p *parser) envVariable(n *yamlnode.Node) ir.Ident {
+	id := p.ref(n, "the name of a variable")
+	if id.Name != "" {
+		p.checkName(id, variableName)
+	}
+	return id
 }
 
 // url reads a URL, in which {x} stands for the field x.

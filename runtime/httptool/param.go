@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -32,6 +33,26 @@ func OptionalList[T any](name string, list *[]T) []Field {
 		return nil
 	}
 	return Repeated(name, *list)
+}
+
+// Joined returns one parameter with the text forms of all values and sep between them, and none for an empty list.
+func Joined[T any](name, sep string, list []T) []Field {
+	if len(list) == 0 {
+		return nil
+	}
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = text(v)
+	}
+	return []Field{{name, strings.Join(texts, sep)}}
+}
+
+// OptionalJoined is Joined, and none when the list is nil.
+func OptionalJoined[T any](name, sep string, list *[]T) []Field {
+	if list == nil {
+		return nil
+	}
+	return Joined(name, sep, *list)
 }
 
 // text is the text form of a value that has one.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -256,6 +257,9 @@ func (x *exchange) text() (string, error) {
 }
 
 func (x *exchange) any() (value.Value, error) {
+	if x.resp.StatusCode == http.StatusNoContent {
+		return value.Null(), nil
+	}
 	if kind, _ := x.contentType(); kind == "" || isJSON(kind) {
 		return decode[value.Value](x)
 	}

@@ -233,6 +233,15 @@ func (f *filler) place() source.Span {
 	return f.tool.Key.Span
 }
 
+// Refused is the mistake of a function that cannot be a tool; there is what of it says so, and may be zero.
+func Refused(at source.Span, name, why, help string, there source.Span, what string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.SourceShape, Span: at, Message: name + " cannot be a tool: " + why, Help: help}
+	if !there.IsZero() {
+		d.Related = []diag.Related{{Span: there, Message: what}}
+	}
+	return d
+}
+
 // Place is the reference of a tool to its source: the function's, module's or file's name as it is in the workflow.
 func Place(t *ir.Tool) source.Span {
 	switch b := t.Binding.(type) {
@@ -244,6 +253,8 @@ func Place(t *ir.Tool) source.Span {
 		return b.Ref.Span
 	case *ir.StarlarkTool:
 		return b.Path.Span
+	case *ir.OpenAPITool:
+		return b.Operation.Span
 	case *ir.WasmTool:
 		return b.Path.Span
 	}

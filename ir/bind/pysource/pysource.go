@@ -111,8 +111,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 		if at != nil {
 			where = at.At.in(sym.in.file.Source, at.Name)
 		}
-		r.report(diag.Diagnostic{Code: diag.SourceShape, Span: f.at(f.function, true), Message: b.Ref.Name + " cannot be a tool: " + refused,
-			Help: "write a small function around it", Related: []diag.Related{{Span: where, Message: "it is defined here"}}})
+		r.report(foreign.Refused(f.at(f.function, true), b.Ref.Name, refused, "write a small function around it", where, "it is defined here"))
 		foreign.Poison(t)
 		return
 	}

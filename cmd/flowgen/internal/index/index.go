@@ -291,6 +291,9 @@ func (b *builder) tool(t *ir.Tool) {
 			b.secret(e.Secret)
 		}
 	case *ir.HTTPTool:
+		if v.Document != nil {
+			break // what is sent is written in another file
+		}
 		texts(v.Places...)
 		params(v.Headers)
 		params(v.Query)
