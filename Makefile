@@ -137,6 +137,10 @@ temporal: ## Build a Temporal server, and test programs as its workers (TEMPORAL
 	cd golden/temporal/testdata/server && GOWORK=off go build -o "$(CURDIR)/$(BIN)/temporal-server" .
 	TEMPORAL_SERVER="$(CURDIR)/$(BIN)/temporal-server" go test ./golden/temporal -count=1 -timeout 3h -v
 
+.PHONY: openapi
+openapi: ## Import the OpenAPI documents of a folder (OPENAPI_DOCUMENTS=DIR)
+	go test ./ir/bind/openapisource -run TestPublic -count=1 -v
+
 .PHONY: lint
 lint: ## Check format, vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }

@@ -17,7 +17,9 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
+	toolsource "github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
+	"github.com/flowgen-dev/flowgen/ir/bind/openapisource"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -32,12 +34,12 @@ func (a *app) lockCommand() *cobra.Command {
 	var check, strict bool
 	cmd := &cobra.Command{
 		Use:   "lock [FILE|FOLDER...]",
-		Short: "Pin the MCP tools that workflows use in " + mcplock.Name,
+		Short: "Pin the MCP tools and OpenAPI operations that workflows use in " + mcplock.Name,
 		Long: "Lock starts, or connects to, the servers of the workflows and writes their tools to " + mcplock.Name + " in the folder\n" +
 			"of each workflow: name, description, annotations, schemas, and a hash of them. Check the file in: the compiler\n" +
 			"reads it without any server, and a program does not call a tool that differs from the lock. All workflows of a\n" +
 			"folder share one file. The command of a local server is shown before it is started; secrets come from the same\n" +
-			"sources as in programs.\n\n" +
+			"sources as in programs. Of an OpenAPI document the operations in use are written: request, types, authentication.\n\n" +
 			"Without a FILE argument, unused servers and tools are removed; with one they stay.\n\n" +
 			"With --check nothing is written: changes are listed, as compatible or breaking. A breaking change can keep a\n" +
 			"workflow from compiling or a call from succeeding: a tool, an argument or a result that is gone or has another\n" +
@@ -74,6 +76,8 @@ type lockServer struct {
 	decl  *ir.Server
 	allow []string // addresses that the policy opens
 	tools map[string]source.Span
+
+	document *openapisource.Document // nil: a server
 }
 
 // lock does the work for workflow files. found tells that no file was named: all workflows of the folders are there.
@@ -84,7 +88,7 @@ func (a *app) lock(ctx context.Context, names []string, found, check, strict boo
 		return err
 	}
 	if len(folders) == 0 {
-		fmt.Fprintln(a.stderr, "no workflow uses a tool of a server: there is nothing to lock")
+		fmt.Fprintln(a.stderr, "no workflow uses a tool of a server or an OpenAPI document: there is nothing to lock")
 	}
 	bad := false
 	for _, f := range folders {
@@ -135,6 +139,9 @@ func (a *app) lockFolders(names []string, sink *diag.Sink) []*lockFolder {
 // add takes the servers of a workflow whose tools are declared.
 func (f *lockFolder) add(wf *ir.Workflow, sink *diag.Sink) {
 	for _, t := range wf.Tools {
+		if b, ok := t.Binding.(*ir.OpenAPITool); ok && b.Operation.Name != "" {
+			f.addOperation(t, b, sink)
+		}
 		b, ok := t.Binding.(*ir.MCPTool)
 		if !ok || b.Tool.Name == "" {
 			continue
@@ -153,10 +160,30 @@ func (f *lockFolder) add(wf *ir.Workflow, sink *diag.Sink) {
 	}
 }
 
+// addOperation takes an operation of an OpenAPI document.
+func (f *lockFolder) addOperation(t *ir.Tool, b *ir.OpenAPITool, sink *diag.Sink) {
+	i := slices.IndexFunc(f.servers, func(s *lockServer) bool { return s.document != nil && s.decl.Name.Name == b.Spec.Name })
+	if i < 0 {
+		typed := path.Dir(t.File.Name)
+		disk, err := filepath.Abs(filepath.FromSlash(typed))
+		if err != nil {
+			disk = typed
+		}
+		d, err := openapisource.Open(&toolsource.Files{}, toolsource.Folder{Disk: disk, Typed: typed}, b.Spec.Name)
+		if err != nil {
+			sink.Report(toolsource.Unreadable(b.Spec.Span, b.Spec.Name, err))
+			return
+		}
+		i = len(f.servers)
+		f.servers = append(f.servers, &lockServer{decl: &ir.Server{Name: b.Spec}, tools: map[string]source.Span{}, document: d})
+	}
+	f.servers[i].tools[b.Operation.Name] = b.Operation.Span
+}
+
 // server is the entry of a server. Two workflows of a folder cannot mean different servers by one name.
 func (f *lockFolder) server(d *ir.Server, sink *diag.Sink) *lockServer {
 	for _, s := range f.servers {
-		if s.decl.Name.Name != d.Name.Name {
+		if s.decl.Name.Name != d.Name.Name || s.document != nil {
 			continue
 		}
 		if s.decl.URL != d.URL || !slices.Equal(s.decl.Command, d.Command) {
@@ -272,13 +299,15 @@ func (a *app) lockServer(ctx context.Context, s *lockServer) (_ *mcplock.Server,
 	fail := func(format string, args ...any) {
 		fmt.Fprintf(a.stderr, "error: server %s: %s\n", name, diag.Printable(fmt.Sprintf(format, args...)))
 	}
-	fmt.Fprintf(a.stderr, "%s\n", diag.Printable(s.announcement()))
+	if s.document == nil {
+		fmt.Fprintf(a.stderr, "%s\n", diag.Printable(s.announcement()))
+	}
 	listing, err := s.ask(ctx)
 	if err != nil {
 		fail("%v", cause(err))
 		return nil, false
 	}
-	out := &mcplock.Server{Name: name, Command: s.decl.Command, URL: s.decl.URL, Self: listing.Name, Version: listing.Version, Protocol: listing.Protocol}
+	out := &mcplock.Server{Name: name, Command: s.decl.Command, URL: s.decl.URL, Document: s.document != nil, Self: listing.Name, Version: listing.Version, Protocol: listing.Protocol}
 	ok = true
 	var all []string
 	for _, t := range listing.Tools {
@@ -356,6 +385,9 @@ func cause(err error) error {
 
 // ask lists the tools of the server, as a call of a workflow would.
 func (s *lockServer) ask(ctx context.Context) (listing mcptool.Listing, err error) {
+	if s.document != nil {
+		return s.read()
+	}
 	node := &flow.Node{ID: "lock", Pos: s.decl.Name.Name, Timeout: 3 * time.Minute}
 	rt, err := flow.New(&flow.Info{Name: "lock", Nodes: []*flow.Node{node}})
 	if err != nil {
@@ -364,6 +396,21 @@ func (s *lockServer) ask(ctx context.Context) (listing mcptool.Listing, err erro
 	run := rt.Start(ctx)
 	defer run.End(&err)
 	return flow.Call(run, node, mcptool.List("lock@1", s.server()), struct{}{})
+}
+
+// read lists those operations of a document that are used.
+func (s *lockServer) read() (listing mcptool.Listing, err error) {
+	listing.Name, listing.Version = s.document.Title()
+	for _, name := range sortedNames(s.tools) {
+		text, found, err := s.document.Locked(name)
+		if err != nil {
+			return listing, fmt.Errorf("%s: %w", name, err)
+		}
+		if found {
+			listing.Tools = append(listing.Tools, mcptool.Listed{Name: name, JSON: text})
+		}
+	}
+	return listing, nil
 }
 
 func (s *lockServer) server() *mcptool.Server {

@@ -36,7 +36,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.toolsList(), a.toolsSearch(), a.toolsShow())
+	cmd.AddCommand(a.toolsList(), a.toolsSearch(), a.toolsShow(), a.toolsImport())
 	return cmd
 }
 

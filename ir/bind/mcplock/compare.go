@@ -29,7 +29,7 @@ func (c Change) String() string {
 
 // Compare tells what has changed from old to now, which are the same server.
 func Compare(old, now *Server) []Change {
-	c := &comparison{server: now.Name}
+	c := &comparison{server: now.Name, document: now.Document}
 	if old.Runs() != now.Runs() {
 		c.say("", false, "it was "+diag.Printable(old.Runs())+" and is "+diag.Printable(now.Runs()))
 	}
@@ -66,8 +66,9 @@ func said(s string) string {
 }
 
 type comparison struct {
-	server string
-	list   []Change
+	server   string
+	document bool
+	list     []Change
 }
 
 func (c *comparison) say(tool string, breaking bool, what string) {
@@ -77,7 +78,10 @@ func (c *comparison) say(tool string, breaking bool, what string) {
 func (c *comparison) tool(old, now *Tool) {
 	for _, part := range []string{"title", "description"} {
 		if a, b := old.def.get(part).str(), now.def.get(part).str(); a != b {
-			c.say(now.Name, false, "its "+part+" was "+quoteShort(a)+" and is "+quoteShort(b))
+			if c.document { // what is sent where, and how it authenticates
+				part = "request"
+			}
+			c.say(now.Name, c.document, "its "+part+" was "+quoteShort(a)+" and is "+quoteShort(b))
 		}
 	}
 	c.annotations(old, now)

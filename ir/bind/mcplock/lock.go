@@ -1,6 +1,6 @@
-// Package mcplock reads and writes flowgen.lock, which holds what the tools of MCP servers were when a user had
-// flowgen look at them, and gives tools that are bound to a server the types that their schemas say. Nothing here
-// talks to a server.
+// Package mcplock reads and writes flowgen.lock, which holds what the tools of MCP servers and the operations of OpenAPI
+// documents were when a user had flowgen look at them, and gives tools that are bound to a server the types that their
+// schemas say. Nothing here talks to a server.
 //
 // The file is JSON, made for reading in a diff: servers and tools in the order of their names, schemas canonical, hidden
 // characters escaped. All workflows of a folder share one.
@@ -37,6 +37,7 @@ type Server struct {
 	Name     string
 	Command  []string // how it was started; nil for a remote server
 	URL      string
+	Document bool   // it is an OpenAPI document, whose file is its name, and its tools are operations
 	Self     string // its name by its own account
 	Version  string // likewise
 	Protocol string
@@ -226,10 +227,11 @@ func (p *parser) lock(root *node, l *Lock) {
 }
 
 func (p *parser) server(n *node, s *Server) {
-	if !p.object(n, "a server", "command", "url", "name", "version", "protocol", "tools", "others") {
+	if !p.object(n, "a server", "command", "url", "openapi", "name", "version", "protocol", "tools", "others") {
 		return
 	}
 	s.Command, s.URL = n.get("command").strs(), n.get("url").str()
+	s.Document = n.get("openapi") != nil
 	s.Self, s.Version, s.Protocol = n.get("name").str(), n.get("version").str(), n.get("protocol").str()
 	s.Others = n.get("others").strs()
 	tools := n.get("tools")
@@ -293,9 +295,12 @@ func (s *Server) format(b *bytes.Buffer) {
 		b.WriteString(sep + "\n      " + quoted(name) + ": " + value)
 		sep = ","
 	}
-	if s.URL != "" {
+	switch {
+	case s.Document:
+		member("openapi", "true")
+	case s.URL != "":
 		member("url", quoted(s.URL))
-	} else {
+	default:
 		member("command", list(s.Command))
 	}
 	for _, m := range [][2]string{{"name", s.Self}, {"version", s.Version}, {"protocol", s.Protocol}} {

@@ -300,7 +300,7 @@ func (r *reading) field(name string, ref *openapi3.SchemaRef, required bool) *sc
 	if required {
 		return f
 	}
-	f.Type, f.Omit = schema.OptOf(f.Type, "the document does not require it"), true
+	f.Type, f.Omit = schema.OptOf(f.Type, "the document does not require it"), r.in
 	return f
 }
 
