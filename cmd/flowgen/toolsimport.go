@@ -19,8 +19,8 @@ func (a *app) toolsImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import SPEC",
 		Short: "Write tool declarations for the operations of an OpenAPI document",
-		Long: "Import writes a library file to stdout that declares the operations of an OpenAPI 3 document as tools, with the\n" +
-			"secrets they need. Redirect it into a file and `include` that. Operations that no tool can call are listed on stderr\n" +
+		Long: "Import writes a library file to stdout that declares the operations of an OpenAPI 3 document as tools, and names\n" +
+			"the secrets they need. Redirect it into a file and `include` that. Operations that no tool can call are listed on stderr\n" +
 			"with the reason and the place in the document; optional parameters that no tool can send are comments.\n\n" +
 			"SPEC is a file in or below the current folder, relative to it as the written file will be.",
 		Args: cobra.ExactArgs(1),

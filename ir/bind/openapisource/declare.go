@@ -16,6 +16,7 @@ import (
 type Import struct {
 	Text    string
 	Tools   int
+	Secrets []string // that a workflow has to declare which includes the file
 	Refused []string // operations that no tool can call, with the reason and the place in the document
 }
 
@@ -23,7 +24,6 @@ type Import struct {
 func Declare(d *Document, keep func(*Operation) bool) *Import {
 	out := &Import{}
 	var tools strings.Builder
-	var secrets []string
 	keys := map[string]int{}
 	for _, o := range d.ops {
 		if !keep(o) {
@@ -59,14 +59,14 @@ func Declare(d *Document, keep func(*Operation) bool) *Import {
 			way := q.Ways[0]
 			secret := upper(way.Scheme)
 			fmt.Fprintf(&tools, "    auth: %s\n", way.auth(secret))
-			if !slices.Contains(secrets, secret) {
-				secrets = append(secrets, secret)
+			if !slices.Contains(out.Secrets, secret) {
+				out.Secrets = append(out.Secrets, secret)
 			}
 		}
 	}
 	out.Text = "flowgen: 1\nname: " + toolKey(strings.TrimSuffix(path.Base(d.Name), path.Ext(d.Name))) + "\n"
-	if len(secrets) > 0 {
-		out.Text += "secrets: [" + strings.Join(secrets, ", ") + "]\n"
+	if len(out.Secrets) > 0 {
+		out.Text += "# a workflow that includes this file has `secrets: [" + strings.Join(out.Secrets, ", ") + "]`\n"
 	}
 	if out.Tools > 0 {
 		out.Text += "tools:\n" + tools.String()

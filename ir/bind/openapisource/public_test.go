@@ -78,7 +78,7 @@ func compile(t *testing.T, dir string, made *openapisource.Import) {
 		return
 	}
 	sink := &diag.Sink{}
-	text := made.Text + "nodes: {x: {let: {a: 1}}}\noutput: {}\n"
+	text := made.Text + "secrets: [" + strings.Join(made.Secrets, ", ") + "]\nnodes: {x: {let: {a: 1}}}\noutput: {}\n"
 	wf := parser.Parse(project{"imported.flowgen.yaml", text}, "imported.flowgen.yaml", sink)
 	if wf != nil {
 		bind.Resolve(wf, bind.Options{Dir: dir}, sink)
