@@ -40,7 +40,7 @@ var takers = []taker{
 	{".flowgen.yaml", "lock NAME"}, {".flowgen.yaml", "lock --check NAME"},
 	{".yaml", "convert NAME"}, {".yaml", "convert -o out NAME"}, {".json", "convert --force NAME"},
 	{".flowgen.yaml", "run NAME"}, {".flowgen.yaml", "resume NAME latest"}, {".flowgen.yaml", "respond NAME latest x"},
-	{".flowgen.yaml", "rerun NAME latest"}, {".flowgen.yaml", "replay NAME latest"}, {".flowgen.yaml", "serve NAME --help"}, {".flowgen.yaml", "prune NAME"},
+	{".flowgen.yaml", "rerun NAME latest"}, {".flowgen.yaml", "replay NAME latest"}, {".flowgen.yaml", "serve NAME --help"}, {".flowgen.yaml", "mcp NAME --help"}, {".flowgen.yaml", "prune NAME"},
 	{".yaml", "test NAME"}, {".test.yaml", "test NAME"}, {".test.yaml", "test --update NAME"}, {".test.yaml", "test --record NAME"}, {".test.yaml", "test --junit junit.xml NAME"},
 	{".flowgen.yaml", "torture --trials 1 NAME"}, {".flowgen.yaml", "torture --trials 1 --input-json ok.json NAME"},
 	{".jsonl", "inspect NAME"}, {".jsonl", "inspect NAME n"}, {"", "inspect --runs NAME"}, {"", "inspect latest --runs NAME"},
