@@ -132,6 +132,7 @@ await connection.sendNotification(lsp.DidChangeTextDocumentNotification.type, {
 const second = answer("PublishDiagnosticsParams", await diagnostics(2));
 const mistakes = second.diagnostics.filter((d) => d.severity === 1);
 must(mistakes.length === 1, "a misspelt field", second);
+must(mistakes[0].codeDescription.href.endsWith("docs/diagnostics.md#" + mistakes[0].code.toLowerCase()), "the page of its code", mistakes);
 const place = mistakes[0].range;
 must(place.start.character === at("wyh", 0, wrong).character && place.end.character === place.start.character + 3, "its place", place);
 const actions = answer("CodeAction[]", await ask(lsp.CodeActionRequest.type, { range: place, context: { diagnostics: second.diagnostics } }));

@@ -79,8 +79,14 @@ func (w *workspace) location(s source.Span) location {
 	return location{URI: w.uri(nameOfFile(s.File.Name)), Range: w.span(s)}
 }
 
+// codesPage says of each code what it means.
+const codesPage = "https://github.com/flowgen-dev/flowgen/blob/main/docs/diagnostics.md#"
+
 func (w *workspace) diagnostic(d diag.Diagnostic) diagnostic {
 	out := diagnostic{Range: w.span(d.Span), Severity: int(d.Severity) + 1, Code: string(d.Code), Source: "flowgen", Message: d.Message}
+	if d.Code != "" {
+		out.CodeDescription = &codeDescription{codesPage + strings.ToLower(string(d.Code))}
+	}
 	if d.Help != "" {
 		out.Message += "\n" + d.Help
 	}
