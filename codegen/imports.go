@@ -29,7 +29,7 @@ var standard = []string{"bytes", "cmp", "context", "encoding/base64", "math", "s
 // user's, so it gets `go` or `flow` before its own.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, carryPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths())
+	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, mcpPath, sandboxPath, llmPath, agentPath, carryPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths(), g.bounded())
 	for _, p := range fixed {
 		own := p[strings.LastIndexByte(p, '/')+1:]
 		name := g.opts.importName(p, own)
@@ -55,7 +55,7 @@ func (g *generator) planImports() {
 			delete(g.reserved, name)
 		}
 	}
-	for _, p := range g.called() {
+	for _, p := range append(g.called(), g.bounded()...) {
 		g.reserved[g.imports[p]] = true
 	}
 }
@@ -125,6 +125,16 @@ func (g *generator) called() []string {
 		}
 	}
 	return out
+}
+
+// bounded is the package of timeouts of tools, where one is declared: elsewhere its name is left to users and nodes.
+func (g *generator) bounded() []string {
+	for _, p := range g.programs() {
+		if slices.ContainsFunc(p.WF.Tools, func(t *ir.Tool) bool { return t.Timeout != nil }) {
+			return []string{toolPath}
+		}
+	}
+	return nil
 }
 
 // userPackages lists the Go packages that the workflow's tools, functions and types come from, by path.
