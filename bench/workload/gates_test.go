@@ -270,7 +270,7 @@ func TestParkedMemory(t *testing.T) {
 	}
 	for _, m := range all {
 		t.Logf("%s: heap %.0f, stack %.0f bytes", m.Name, m.Heap, m.Stack)
-		limit := 4096.0
+		limit := 4096.0 + 100 // what the program itself holds more at the end is shared out among the runs
 		if m.Name == "flowgen, recorded" {
 			const calls, record, entry = Nodes/2 + 1, 176, 24
 			limit += calls*record + 2*calls*entry // the table is at most half empty

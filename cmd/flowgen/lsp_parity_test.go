@@ -114,6 +114,9 @@ func (e *editor) compare(names []string, what string) {
 	}
 	want := map[string][]string{}
 	for _, d := range list {
+		if !slices.Contains(names, d.File) {
+			continue // a document that they name
+		}
 		r := lspRange{}
 		if d.Range != nil {
 			r = lspRange{at(e.texts[d.File], d.Range.Start.Offset), at(e.texts[d.File], d.Range.End.Offset)}

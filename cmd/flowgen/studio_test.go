@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -31,7 +32,10 @@ func TestStudioDocs(t *testing.T) {
 		t.Fatalf("docs/studio.md has %d commands", len(commands))
 	}
 	for _, c := range commands {
-		args := strings.Fields(strings.ReplaceAll(c[1], "/var/lib", t.TempDir()))
+		args := strings.Fields(c[1])
+		for i, arg := range args {
+			args[i] = strings.NewReplacer("/var/lib", t.TempDir(), "7070", freePort(t)).Replace(arg)
+		}
 		t.Run(strings.TrimSpace(c[1]), func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "flowgen", args...)
 			cmd.Dir, cmd.Stderr = root, os.Stderr
@@ -70,6 +74,21 @@ func TestStudioDocs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// freePort is a port that was free a moment ago; the one of the page may be taken.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // TestStudioFolder: what is no folder, and a taken port, are mistakes of the command line.

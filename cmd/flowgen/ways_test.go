@@ -36,7 +36,7 @@ var takers = []taker{
 	{".flowgen.yaml", "graph NAME"}, {".flowgen.yaml", "graph --format dot NAME"},
 	{".flowgen.yaml", "plan NAME"}, {".flowgen.yaml", "plan --format json NAME"},
 	{".flowgen.yaml", "manifest NAME"}, {".json", "manifest --check NAME main.flowgen.yaml"}, {".flowgen.yaml", "manifest --check ok.json NAME"},
-	{".flowgen.yaml", "tools list NAME"}, {".flowgen.yaml", "tools list --all NAME"}, {".flowgen.yaml", "tools search canary NAME"}, {".flowgen.yaml", "tools show t NAME"},
+	{".flowgen.yaml", "tools list NAME"}, {".flowgen.yaml", "tools list --all NAME"}, {".flowgen.yaml", "tools search canary NAME"}, {".flowgen.yaml", "tools show t NAME"}, {".yaml", "tools import NAME"},
 	{".flowgen.yaml", "lock NAME"}, {".flowgen.yaml", "lock --check NAME"},
 	{".yaml", "convert NAME"}, {".yaml", "convert -o out NAME"}, {".json", "convert --force NAME"},
 	{".flowgen.yaml", "run NAME"}, {".flowgen.yaml", "resume NAME latest"}, {".flowgen.yaml", "respond NAME latest x"},
@@ -139,7 +139,7 @@ func TestWaysOut(t *testing.T) {
 
 // silent are the commands that do not say what a file has in it that they cannot read.
 var silent = map[string]string{
-	"inspect": "quotes no journal", "diff": "quotes no journal", "materialize": "quotes no journal and needs one", "fmt": "says nothing of what it formats",
+	"tools import NAME": "quotes no document", "inspect": "quotes no journal", "diff": "quotes no journal", "materialize": "quotes no journal and needs one", "fmt": "says nothing of what it formats",
 	"graph --run latest --runs NAME main.flowgen.yaml": "quotes no journal",
 	"check --tool s=NAME slot.yaml":                    "must be in the project, also when the command line names it",
 }

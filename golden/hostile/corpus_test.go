@@ -231,7 +231,7 @@ func goldenProject(t *testing.T, file string) *project {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasSuffix(f.Name, ".yaml") {
+			if !strings.HasSuffix(f.Name, suffix) { // documents that tools name are read as sources are
 				p.overlay[abs] = f.Data
 			}
 			if p.main == "" && strings.HasSuffix(f.Name, suffix) {
