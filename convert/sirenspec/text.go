@@ -91,7 +91,11 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 		return "input.message", schema.StringType, false
 	}
 	if r.Filter == "json_or_default" {
-		return no("parse it in a tool", "`json_or_default` has no counterpart in the native language")
+		place, missing, ok := s.orJSON(r)
+		if !ok {
+			return no("parse it in a tool", "`json_or_default` has no counterpart in the native language")
+		}
+		return place, schema.StringType, missing
 	}
 	switch r.Root {
 	case "env":
@@ -177,10 +181,7 @@ func (s *siren) orDefault(place string, sure bool, r *dialect.Reference) (string
 // seeded is a place of the context that nothing but its beginning writes.
 func (s *siren) seeded(path []string) (expr string, typ *schema.Type, ok bool) {
 	i := slices.IndexFunc(s.Out.State, func(x *ir.State) bool { return x.Name.Name == path[0] })
-	if i < 0 || slices.ContainsFunc(s.tree.Nodes, func(n *sirenspec.Node) bool {
-		w := n.Writes
-		return n.ID.Name == path[0] || len(w) > 1 && w[0] == "working" && w[1] == path[0]
-	}) {
+	if i < 0 || s.overwritten(path[0]) {
 		return "", nil, false
 	}
 	typ = s.Out.State[i].Type
