@@ -25,6 +25,9 @@ func (s *siren) edges() {
 	}
 	slices.SortStableFunc(routes, func(a, b *dialect.Route) int { return a.Span.Lo - b.Span.Lo })
 	for _, n := range s.tree.Nodes {
+		if s.failed[n] != nil {
+			continue // nothing comes after it
+		}
 		if inner, made := s.inner(n); made {
 			b.Edges = append(b.Edges, inner...)
 		} else if !on[n] && len(s.tree.Nodes) > 1 {

@@ -24,6 +24,8 @@ type siren struct {
 	extra map[*sirenspec.Node][]*sirenspec.Node // nodes that have to come before one that no edge leads to
 	read  map[*sirenspec.Node]bool              // tools whose result something reads
 	given []*ir.Output                          // that the context begins with
+
+	failed map[*sirenspec.Node]*dialect.Reference // nodes that end every run that gets to them, and what they miss
 }
 
 // keys are the keys of workflows and of their nodes that become native ones.
@@ -35,7 +37,7 @@ var keys = map[string]string{
 // Convert converts a workflow. Its result is the bucket `output` of the context.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*sirenspec.Tree)
-	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}}
+	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}, failed: map[*sirenspec.Node]*dialect.Reference{}}
 	s.flow = &convert.Order[*sirenspec.Node]{Leads: s.leads, Fails: s.skipped}
 	c.Keys, c.Words = keys, words
 	s.sections()
@@ -45,6 +47,11 @@ func Convert(c *convert.Converter) {
 	s.order = s.tree.Order
 	if c.Refused {
 		return
+	}
+	for _, n := range s.order {
+		if r := s.unfilled(n); r != nil {
+			s.failed[n] = r
+		}
 	}
 	s.chain()
 	c.Out.Input, c.Out.Secrets = s.tree.Input, slices.Clone(s.tree.Secrets)
@@ -98,6 +105,10 @@ func (s *siren) add(of *sirenspec.Node, id string, v ir.Verb) *ir.Node {
 // node rewrites a node, with what looks at its text before and after it.
 func (s *siren) node(n *sirenspec.Node) {
 	s.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Routes Attempts Skips System Prompt Args OutputKey Writes Request Guards Retry Failure")
+	if r := s.failed[n]; r != nil {
+		s.fail(n, r)
+		return
+	}
 	id := s.IDs[n.ID.Name]
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
@@ -227,11 +238,16 @@ func (s *siren) swarm(n *sirenspec.Node, v *sirenspec.Swarm) {
 
 // output is the bucket output.
 func (s *siren) output() {
+	for n := range s.failed {
+		if s.flow.Always(n) {
+			return // no run gets so far
+		}
+	}
 	var names []string
 	by := map[string][]*sirenspec.Node{}
 	for _, n := range s.order {
 		w := n.Writes
-		if len(w) == 0 || w[0] != "output" {
+		if len(w) == 0 || w[0] != "output" || s.failed[n] != nil {
 			continue
 		}
 		if len(w) != 2 {

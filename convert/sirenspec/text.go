@@ -212,6 +212,9 @@ const guardPath = schema.RuntimePath + "/sirenspec."
 
 // guards are those that look at what a node is told, or with answer at what it says.
 func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
+	if s.failed[n] != nil {
+		return nil // it is never called
+	}
 	var out []guard
 	side := "told"
 	if answer {
