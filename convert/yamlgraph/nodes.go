@@ -1,9 +1,11 @@
 package yamlgraph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
@@ -19,7 +21,9 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 	case *yamlgraph.Map:
 		out.Verb = g.mapNode(n, v)
 	case *ir.Let:
-		out.Verb, out.Set = &ir.Let{}, g.passthrough(n, v)
+		let := &ir.Let{}
+		out.Verb, out.Set = let, g.passthrough(n, v)
+		before(id, let, out.Set)
 		return out
 	case *ir.ToolCall:
 		g.pythonNode(n, v, out)
@@ -80,6 +84,37 @@ func (g *graph) free(name string) string {
 	return convert.Free(g.FreeID(name), func(name string) bool { return name == "begin" })
 }
 
+// absent reports whether a field of the state may have no value when a node reads it.
+func (g *graph) absent(r *dialect.Reference, n *yamlgraph.Node) bool {
+	return g.written(r.Path[0]) && (g.given[r.Path[0]] || !g.certain(r.Path[0], n))
+}
+
+// keeping finds the fields that a passthrough node leaves as they are when what it would write there is missing: it reads
+// them.
+func (g *graph) keeping() {
+	for again := true; again; {
+		again = false
+		g.inputs()
+		for _, n := range g.tree.Nodes {
+			v, is := n.Verb.(*ir.Let)
+			if !is {
+				continue
+			}
+			for _, e := range v.Fields {
+				r, is := e.Value.(*dialect.Reference)
+				if !is || r.Root != "state" || len(r.Path) != 1 || len(g.held(e.Key.Name)) == 0 || g.kept[n][e.Key.Name] || !g.absent(r, n) {
+					continue
+				}
+				if g.kept[n] == nil {
+					g.kept[n] = map[string]bool{}
+				}
+				g.kept[n][e.Key.Name], again = true, true
+				g.reads[n] = append(g.reads[n], e.Key.Name)
+			}
+		}
+	}
+}
+
 // passthrough are the fields that a node sets. A value that may be null would leave a field as it is.
 func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let) (set []*ir.Set) {
 	for _, e := range v.Fields {
@@ -88,7 +123,12 @@ func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let) (set []*ir.Set) {
 		}
 		switch r := e.Value.(type) {
 		case *dialect.Reference:
-			if r.Root != "state" || g.given[r.Path[0]] && g.written(r.Path[0]) || g.written(r.Path[0]) && !g.certain(r.Path[0], n) {
+			if g.kept[n][e.Key.Name] {
+				value := convert.Ref("default("+g.path(r, "")+", state."+e.Key.Name+")", r.Text.Span)
+				set = append(set, &ir.Set{Field: e.Key, Value: value})
+				continue
+			}
+			if r.Root != "state" || g.absent(r, n) {
 				g.Refuse(r.Text.Span, "let a node before it write the field", "this may be missing, and would leave the field as it is")
 				continue
 			}
@@ -100,6 +140,25 @@ func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let) (set []*ir.Set) {
 		set = append(set, &ir.Set{Field: e.Key, Value: g.value(e.Value, "")})
 	}
 	return set
+}
+
+var stateField = lazyregexp.New(`\bstate\.([A-Za-z_][A-Za-z0-9_]*)`)
+
+// before takes values that a node reads of fields which it has written by then into its result, which is made before.
+func before(id string, let *ir.Let, set []*ir.Set) {
+	for i, s := range set {
+		e, is := s.Value.(*ir.Expr)
+		if !is {
+			continue
+		}
+		for _, m := range stateField.FindAllStringSubmatch(e.Text.Value, -1) {
+			if slices.ContainsFunc(set[:i], func(b *ir.Set) bool { return b.Field.Name == m[1] }) {
+				let.Fields = append(let.Fields, convert.Pair(s.Field.Name, e))
+				s.Value = convert.Ref(id+"."+s.Field.Name, e.Text.Span)
+				break
+			}
+		}
+	}
 }
 
 // value is a value of a node: a constant, or a place in the state.

@@ -29,6 +29,8 @@ type graph struct {
 	answers map[*yamlgraph.Node]*schema.Type // the types of what models answer
 	rounds  map[*yamlgraph.Exit]int          // edges that lead back, with the most rounds
 	begin   bool                             // a node copies inputs that nodes overwrite
+
+	kept map[*yamlgraph.Node]map[string]bool // fields that a passthrough node may leave as they are
 }
 
 // keys are the keys of graphs and of their nodes that become native ones.
@@ -42,7 +44,7 @@ var keys = map[string]string{
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
 	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
-		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}}
+		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, kept: map[*yamlgraph.Node]map[string]bool{}}
 	c.Keys, c.Words = keys, words
 	g.sections()
 	for _, n := range g.tree.Nodes {
@@ -64,7 +66,7 @@ func Convert(c *convert.Converter) {
 	if c.Refused {
 		return
 	}
-	g.inputs()
+	g.keeping()
 	if copies := g.fields(); len(copies) > 0 {
 		g.begin = true
 		c.Out.Body.Nodes = append(c.Out.Body.Nodes, &ir.Node{ID: convert.Name("begin"), Verb: &ir.Let{}, Set: copies})
