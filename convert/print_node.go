@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -97,7 +99,11 @@ func (p *nodePrinter) with(w *ir.With) {
 }
 
 func (p *nodePrinter) toolChoice(v *ir.ToolChoice) {
-	p.put("tool_call", p.value(v.Tool))
+	if e, is := v.Tool.(*ir.Expr); is && strings.HasPrefix(e.Text.Value, `"`) {
+		p.put("tool_call", doc.Scalar(doc.Quoted("$"+e.Text.Value))) // a constant would be refused
+	} else {
+		p.put("tool_call", p.value(v.Tool))
+	}
 	if v.Args != nil {
 		p.put("with", p.value(v.Args))
 	}

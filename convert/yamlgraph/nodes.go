@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
@@ -50,7 +51,18 @@ func (g *graph) choose(v *ir.ToolChoice, item string) *ir.ToolChoice {
 	if s, null := v.ID.(*ir.Scalar); v.ID != nil && (!null || s.Tag != "!!null") {
 		out.ID = g.value(v.ID, item)
 	}
-	for _, t := range g.tree.Tools {
+	tools := g.tree.Tools
+	if s, same := v.Tool.(*ir.Scalar); same {
+		out.Tool = convert.Ref(doc.Escaped(s.Text.Value), s.Text.Span) // a failed call is data, as of a tool that is chosen
+		if i := slices.IndexFunc(tools, func(t *ir.Tool) bool { return t.Key.Name == s.Text.Value }); i >= 0 {
+			tools = tools[i : i+1]
+		}
+	}
+	none, _ := v.Args.(*ir.Object)
+	for _, t := range tools {
+		if keywords(t) && (none == nil || len(none.Entries) > 0) {
+			g.Refuse(t.Key.Span, "name the parameters of the function", "the function of %s takes arguments of any name, and the `in` of a native tool names them", t.Key.Name)
+		}
 		out.Allow = append(out.Allow, g.pythonTool(t).Key)
 	}
 	g.Note(v.Span, "", "arguments that do not fit the annotations of a function are refused before it is called; `error` of the result says so in other words")

@@ -181,17 +181,18 @@ func (g *graph) held(name string) []string {
 
 // choice says what the fields of a tool_call are used for.
 func (g *graph) choice(v *ir.ToolChoice) {
+	args := schema.AnyType // what is no mapping is the error of the call
+	if g.tree.Upstream {
+		args = schema.MapOf(schema.AnyType) // and there it is no argument at all
+	}
 	for _, part := range []struct {
 		v   ir.Value
 		typ *schema.Type
-	}{{v.Tool, schema.StringType}, {v.Args, schema.MapOf(schema.AnyType)}, {v.ID, schema.OptOf(schema.AnyType, "")}} {
+	}{{v.Tool, schema.StringType}, {v.Args, args}, {v.ID, schema.OptOf(schema.AnyType, "")}} {
 		if part.v == nil {
 			continue
 		}
 		dialect.ValueReferences(part.v, func(r *dialect.Reference) { g.use(r, part.typ) })
-	}
-	if s, ok := v.Tool.(*ir.Scalar); ok {
-		g.Refuse(s.Text.Span, "write a node of the type python", "a tool that is always the same is no choice in the native language")
 	}
 }
 
