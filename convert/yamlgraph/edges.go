@@ -1,6 +1,7 @@
 package yamlgraph
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,11 +65,16 @@ func (g *graph) flow() {
 		}
 		open[n] = false
 	}
+	ends := map[*yamlgraph.Node]bool{} // the graph ends when all its tokens have
 	for _, id := range g.tree.Start {
 		if n := g.nodes[id.Name]; n != nil {
+			g.ends = nil
 			visit(n, map[*yamlgraph.Node]bool{})
+			maps.Copy(ends, g.ends)
 		}
 	}
+	g.ends = ends
+	g.apart()
 	for _, n := range g.tree.Nodes {
 		if g.sure[n] == nil && !g.Refused {
 			g.Refuse(n.ID.Span, "remove it", "nothing leads to %s", n.ID.Name)
@@ -185,10 +191,15 @@ func (g *graph) written(field string) bool {
 func (g *graph) edges() {
 	add := func(edges ...*ir.Edge) { g.Out.Body.Edges = append(g.Out.Body.Edges, edges...) }
 	if g.begin {
-		add(convert.Edge("begin", source.Span{}, g.IDs[g.tree.Start[0].Name]))
+		for _, start := range g.tree.Start {
+			add(convert.Edge("begin", source.Span{}, g.IDs[start.Name]))
+		}
 	}
 	for _, n := range g.tree.Nodes {
 		from := g.IDs[n.ID.Name]
+		if len(n.Token.Exits) == 0 && len(g.tree.Start) > 1 && !g.begin {
+			add(convert.Edge(from, source.Span{}, "end")) // else it may be in no edge
+		}
 		_, isMap := n.Verb.(*yamlgraph.Map)
 		var before []string
 		for _, x := range n.Token.Exits {

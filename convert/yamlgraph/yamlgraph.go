@@ -110,9 +110,6 @@ var words = map[string]convert.Word{
 // sections refuses what is next to nodes and edges and has no counterpart.
 func (g *graph) sections() {
 	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Models")
-	if len(g.tree.Start) != 1 {
-		g.Refuse(g.tree.Name.Span, "write native nodes without edges to them", "a graph that begins at several nodes is not converted")
-	}
 	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common")
 	for _, s := range g.tree.State {
 		known := "Name Type Span"
