@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -100,7 +101,7 @@ func Server() (address string, stop func(), err error) {
 		stop()
 		return "", nil, fmt.Errorf("PostgreSQL does not begin:\n%s", text)
 	}
-	return "postgres://flowgen@/postgres?" + url.Values{"host": {dir}}.Encode(), stop, nil
+	return "postgres://flowgen@/postgres?" + strings.ReplaceAll(url.Values{"host": {dir}}.Encode(), "+", "%20"), stop, nil
 }
 
 // entered reports whether every user may enter a folder.
