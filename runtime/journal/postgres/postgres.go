@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,7 +56,7 @@ func Open(ctx context.Context, address string) (*database.Store, error) {
 				return nil, errors.New("the lease in the URL of the database is a duration of at least a second, such as 15s")
 			}
 			q.Del("lease")
-			u.RawQuery = q.Encode()
+			u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // libpq and pgx take a plus as it is
 			address = u.String()
 		}
 	}
