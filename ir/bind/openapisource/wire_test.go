@@ -89,6 +89,9 @@ func (s *service) start(document string) string {
 
 // TestWire runs a workflow from its YAML against a service that holds each request to the document the tools are made of.
 func TestWire(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
 	dir, err := filepath.Abs(filepath.Join("testdata", "billing"))
 	if err != nil {
 		t.Fatal(err)
