@@ -92,8 +92,10 @@ func (g *generator) body(p *check.Program) []jen.Code {
 	}
 	declared := len(b.code)
 	var refs []*expr.Node
-	for _, o := range p.Outputs {
-		ir.ValueExpressions(o.Value.Value, func(n *expr.Node) { refs = append(refs, n) })
+	if !p.Body.Plan.Ends() || p.WF.Outcome.Always { // else no line returns the outputs
+		for _, o := range p.Outputs {
+			ir.ValueExpressions(o.Value.Value, func(n *expr.Node) { refs = append(refs, n) })
+		}
 	}
 	fn.outputs = refs
 	b.run(p.Body, refs)

@@ -101,7 +101,7 @@ func (r *codeRules) errorf(n ast.Node, format string, args ...any) {
 }
 
 // clashing are the names of packages that a user's package may not have in a generated file.
-var clashing = []string{"context", "base64", "slices", "regexp", "strconv", "strings", "time", "utf8", "runtime", "exectool", "bytes"}
+var clashing = []string{"context", "base64", "slices", "regexp", "strconv", "strings", "time", "utf8", "runtime", "exectool", "bytes", "tool"}
 
 func (r *codeRules) file(f *ast.File) {
 	for _, spec := range f.Imports {
