@@ -168,17 +168,25 @@ func narrowed(got, decl *schema.Type) *schema.Type {
 	case got.Kind != schema.Struct:
 		return got
 	}
+	meant := map[string]bool{} // by declared fields that are not there: the message proposes them
+	unknown := 0
+	for _, d := range decl.Fields {
+		if got.Field(d.Name) == nil {
+			meant[diag.Nearest(d.Name, got.FieldNames())] = true
+			unknown++
+		}
+	}
+	sole := unknown == 1 && len(got.Fields) == len(decl.Fields) // the one that is left is meant, however it is called
 	c := *got
 	c.Fields = nil
 	for _, f := range got.Fields {
+		g := *f
 		if d := decl.Field(f.Name); d != nil {
-			g := *f
 			g.Type = narrowed(f.Type, d.Type)
-			c.Fields = append(c.Fields, &g)
+		} else if !sole && !meant[f.Name] {
+			continue
 		}
-	}
-	if len(c.Fields) < len(decl.Fields) {
-		return got // a field that is declared and not there: the message says which there are
+		c.Fields = append(c.Fields, &g)
 	}
 	return &c
 }
