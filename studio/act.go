@@ -2,6 +2,7 @@ package studio
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -255,9 +256,11 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	id := r.PathValue("id")
-	switch err := s.opts.Runs.Respond(r.Context(), id, body.Key, body.Answer); {
-	case errors.Is(err, runs.ErrLate), errors.Is(err, runs.ErrBusy):
+	switch err := s.respond(r.Context(), id, body.Key, body.Answer); {
+	case errors.Is(err, runs.ErrLate):
 		return nil, problemf(http.StatusConflict, "the question is open no more", err.Error())
+	case errors.Is(err, runs.ErrBusy):
+		return nil, problemf(http.StatusConflict, "the run cannot take an answer now", err.Error()+": answer where it runs, or try again later")
 	case errors.Is(err, runs.ErrWrongAnswer):
 		return nil, problemf(http.StatusUnprocessableEntity, "that is no answer to the question", err.Error())
 	case err != nil:
@@ -272,6 +275,23 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return map[string]string{"run": id}, nil // somebody else goes on with it
 	} else {
 		return map[string]string{"run": id, "note": "the answer is written, and the run does not go on: " + problemOf(err).Title + ": " + problemOf(err).Detail}, nil
+	}
+}
+
+// respond writes an answer. A program that has just asked may need a moment to end, and others hold the run longer.
+func (s *Server) respond(ctx context.Context, id, key, answer string) error {
+	for start := time.Now(); ; {
+		err := s.opts.Runs.Respond(ctx, id, key, answer)
+		if !errors.Is(err, runs.ErrBusy) || time.Since(start) > busyFor {
+			return err
+		}
+		select {
+		case <-s.stopped.Done():
+			return err
+		case <-ctx.Done():
+			return err
+		case <-time.After(lookEvery):
+		}
 	}
 }
 

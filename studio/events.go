@@ -15,6 +15,7 @@ import (
 // How often files are looked at, and a line is sent that keeps a connection open.
 const (
 	lookEvery  = 150 * time.Millisecond
+	busyFor    = 10 * time.Second // an answer waits for the program that has asked to end
 	aliveEvery = 15 * time.Second
 )
 
