@@ -48,6 +48,10 @@ func (f *fake) Apply(op studio.Operation, diff string) (*studio.Edit, error) {
 
 // server is one over a run that waits for a user, with the canary in all that is recorded.
 func server(t *testing.T, o studio.Options) *studio.Server {
+	return serverOn(t, wal.OS, o)
+}
+
+func serverOn(t *testing.T, disk wal.Disk, o studio.Options) *studio.Server {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, oneRun), 0o700); err != nil {
@@ -72,7 +76,7 @@ func server(t *testing.T, o studio.Options) *studio.Server {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.Root, o.Runs = "/project", runs.Open(dir, runs.Options{})
+	o.Root, o.Runs = "/project", runs.Open(dir, runs.Options{Disk: disk})
 	if o.Project == nil {
 		o.Project = &fake{}
 	}
@@ -258,6 +262,28 @@ func TestReadOnly(t *testing.T) {
 	}
 	if w := ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"false"}`, nil); w.Code != http.StatusConflict {
 		t.Errorf("a second answer: %d %s", w.Code, w.Body)
+	}
+}
+
+// busy is a disk whose files another process has until it has been asked a few times.
+type busy struct {
+	wal.Disk
+	asked int
+}
+
+func (b *busy) Lock(name string) (func() error, error) {
+	if b.asked++; b.asked < 4 {
+		return nil, wal.ErrLocked
+	}
+	return b.Disk.Lock(name)
+}
+
+// TestAnswerWaits: an answer waits for the program that has asked and has not ended yet.
+func TestAnswerWaits(t *testing.T) {
+	disk := &busy{Disk: wal.OS}
+	s := serverOn(t, disk, studio.Options{NoRun: true})
+	if w := ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"true"}`, nil); w.Code != http.StatusOK || disk.asked != 4 {
+		t.Errorf("after %d tries: %d %s", disk.asked, w.Code, w.Body)
 	}
 }
 
