@@ -100,7 +100,7 @@ func TestLSPCompletion(t *testing.T) {
 	actions := answer[[]struct{ Title string }](t, e.ask("textDocument/codeAction", object{"textDocument": object{"uri": e.uri(name)}, "context": object{"diagnostics": []any{}},
 		"range": lspRange{at(e.texts[name], strings.Index(e.texts[name], "whoo")), at(e.texts[name], strings.Index(e.texts[name], "whoo")+1)}}))
 	if len(actions) == 0 {
-		t.Errorf("no action mends a name")
+		t.Errorf("no action fixes a name")
 	}
 	e.replace(name, "$input.whoo}", "$input.zzzz}")
 	actions = answer[[]struct{ Title string }](t, e.ask("textDocument/codeAction", object{"textDocument": object{"uri": e.uri(name)}, "context": object{"diagnostics": []any{}},

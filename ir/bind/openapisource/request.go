@@ -247,7 +247,7 @@ func (d *Document) places(q *Request, fields map[string]string) error {
 
 var notField = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// fieldName is a name that a field can have; empty when nothing of it can be in one.
+// fieldName is a name that a field can have; empty when no character fits.
 func fieldName(s string) string {
 	if fieldForm.MatchString(s) && len(s) <= maxName {
 		return s
