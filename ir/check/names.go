@@ -516,6 +516,22 @@ func (n *Names) anonymous(t *schema.Type, name, doc string, at source.Span) {
 	if t.Kind == schema.Struct && t.Decl == nil && t.Go == nil && len(t.Fields) > 0 {
 		n.named(t, name, doc, at)
 	}
+	if t.Kind == schema.Union && t.Decl == nil {
+		n.union(t, name, doc, at)
+	}
+}
+
+// union names a union that no declaration does, and its structs.
+func (n *Names) union(t *schema.Type, name, doc string, at source.Span) {
+	if n.Types[t] != "" {
+		return
+	}
+	name = n.take(name, at)
+	n.Types[t] = name
+	n.Ordered = append(n.Ordered, &NamedType{Name: name, Type: t, Doc: doc})
+	for _, v := range t.Variants {
+		n.named(v.Type, strings.TrimSuffix(name, "Result")+goname.Exported(v.Tag), "is "+name+" with "+t.By+" "+v.Tag+".", at)
+	}
 }
 
 func (n *Names) fields(t *schema.Type, name string) {

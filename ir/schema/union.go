@@ -40,7 +40,7 @@ func (t *Type) VariantOf(s *Type) *Variant {
 
 // sameUnion reports whether two unions are one declaration, which workflows that include it have a copy of each.
 func sameUnion(a, b *Type) bool {
-	return a.Decl != nil && b.Decl != nil && a.Decl.Name == b.Decl.Name && a.By == b.By && slices.EqualFunc(a.Variants, b.Variants, func(v, w *Variant) bool {
+	return a == b || a.Decl != nil && b.Decl != nil && a.Decl.Name == b.Decl.Name && a.By == b.By && slices.EqualFunc(a.Variants, b.Variants, func(v, w *Variant) bool {
 		return v.Tag == w.Tag && Equal(v.Type, w.Type)
 	})
 }

@@ -91,6 +91,9 @@ func tooLarge(t *schema.Type) bool {
 		if left--; left < 0 || depth > 2*maxNested {
 			return false
 		}
+		if slices.ContainsFunc(t.Variants, func(v *schema.Variant) bool { return !fits(v.Type, depth+1) }) {
+			return false
+		}
 		return fits(t.Elem, depth+1) && !slices.ContainsFunc(t.Fields, func(f *schema.Field) bool { return !fits(f.Type, depth+1) })
 	}
 	return !fits(t, 0)

@@ -21,7 +21,7 @@ const (
 func (f *filler) fits(decl, got *schema.Type, at string, span source.Span, w way) {
 	switch {
 	case decl.Kind == schema.Invalid || got.Kind == schema.Invalid || got.Kind == schema.Any:
-	case decl.Kind == schema.Any && w == out:
+	case decl.Kind == schema.Any && (w == out || got.Kind == schema.Union): // which the source tells apart
 	case got.Kind == schema.Opt:
 		if decl.Kind != schema.Null {
 			f.fits(decl.Present(), got.Elem, at, span, w)

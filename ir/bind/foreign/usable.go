@@ -34,6 +34,8 @@ func (f *filler) usable(t *schema.Type) *schema.Type {
 		}
 	case schema.Struct:
 		out = f.object(t)
+	case schema.Union:
+		out = f.union(t)
 	}
 	f.clean[t] = out
 	return out
@@ -73,6 +75,25 @@ func (f *filler) object(t *schema.Type) *schema.Type {
 		return t
 	}
 	return &c
+}
+
+// union is a union of usable structs, whose tags make names in Go that differ; else any.
+func (f *filler) union(t *schema.Type) *schema.Type {
+	var list []*schema.Variant
+	taken, changed := map[string]bool{}, false
+	for _, v := range t.Variants {
+		s, name := f.usable(v.Type), goname.Exported(v.Tag)
+		if s.Kind != schema.Struct || !enumWord(v.Tag) || name == "" || taken[name] {
+			return schema.AnyType
+		}
+		taken[name] = true
+		changed = changed || s != v.Type
+		list = append(list, &schema.Variant{Tag: v.Tag, Type: s})
+	}
+	if !changed {
+		return t
+	}
+	return schema.UnionOf(t.By, list...)
 }
 
 // enumWord reports whether a value can be used in enum<...> and in the tag of a Go field.

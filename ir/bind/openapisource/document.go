@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -37,6 +38,7 @@ type Document struct {
 	files map[string]*source.File // by name relative to the folder of the workflow
 	ops   []*Operation            // in the order of their paths
 	read  map[bool]*reading       // of what is sent, and of what comes back
+	cut   map[*schema.Type]cut    // of types that are too large
 }
 
 // An Operation is one request that a document describes.
@@ -52,7 +54,7 @@ type Operation struct {
 
 // Open reads a document. The error says what is wrong with it, or is one of package foreign.
 func Open(files *foreign.Files, home foreign.Folder, name string) (*Document, error) {
-	d := &Document{Name: name, files: map[string]*source.File{}, read: map[bool]*reading{}}
+	d := &Document{Name: name, files: map[string]*source.File{}, read: map[bool]*reading{}, cut: map[*schema.Type]cut{}}
 	rel, left := path.Clean(filepath.ToSlash(name)), maxDocument
 	read := func(rel string) ([]byte, error) {
 		if !filepath.IsLocal(filepath.FromSlash(rel)) {

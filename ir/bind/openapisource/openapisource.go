@@ -84,7 +84,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.OpenAPITool) {
 	}
 	out := q.Out
 	if t.Out != nil {
-		out = narrowed(out, t.Out)
+		out, _ = d.bounded(narrowed(q.whole, t.Out))
 	}
 	sig := foreign.Signature{Name: b.Operation.Name, Span: at, In: q.In, Out: out, Description: q.Description}
 	foreign.Fill(t, sig, r.sink)
@@ -160,6 +160,9 @@ func narrowed(got, decl *schema.Type) *schema.Type {
 	case decl.Kind == schema.Opt:
 		return narrowed(got, decl.Elem)
 	case got.Kind != decl.Kind:
+		if got.Kind == schema.Union && decl.Kind == schema.Struct { // the one that is meant
+			return schema.AnyType
+		}
 		return got
 	case got.Kind == schema.List || got.Kind == schema.Map:
 		c := *got

@@ -1,6 +1,7 @@
 package openapisource
 
 import (
+	"fmt"
 	"maps"
 	"net/textproto"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/goname"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
@@ -27,7 +29,8 @@ type Request struct {
 	Description string
 	Idempotent  bool // repeated calls are known by the header Idempotency-Key
 
-	path   string // of the URL, with {field} for values
+	whole  *schema.Type // Out, however large
+	path   string       // of the URL, with {field} for values
 	params []param
 	media  string            // of the body; empty: there is none
 	body   map[string]string // property by field; nil: the field bodyField is the body
@@ -70,7 +73,31 @@ func (d *Document) Request(o *Operation) (*Request, error) {
 		}
 		return 1
 	})
-	return q, d.result(q)
+	if err := d.result(q); err != nil {
+		return nil, err
+	}
+	return q, d.limit(q)
+}
+
+// limit makes types of those that are too large that workflows can hold, and says so. A declaration narrows the whole result.
+func (d *Document) limit(q *Request) error {
+	in, levels := d.bounded(q.In)
+	switch {
+	case in.Kind != schema.Struct: // on the first level
+		return d.refuse(q.Operation.op.Origin, "write an `http` tool for it", "its input has more than %d fields", foreign.MaxFields)
+	case in != q.In:
+		q.Left = append(q.Left, deep("input", levels))
+	}
+	out, levels := d.bounded(q.Out)
+	if out != q.Out {
+		q.Left = append(q.Left, deep("result", levels))
+	}
+	q.whole, q.In, q.Out = q.Out, in, out
+	return nil
+}
+
+func deep(what string, levels int) string {
+	return fmt.Sprintf("what its %s has below level %d, which is more than %d fields: it is any", what, levels, foreign.MaxFields)
 }
 
 var serverForm = regexp.MustCompile(`^https?://[^\s{}?#\\@]+$`)

@@ -76,8 +76,16 @@ func (r *reading) plain(s *openapi3.Schema) *schema.Type {
 		return schema.AnyType
 	case shape.one != nil:
 		return r.typ(shape.one)
-	case len(shape.either) > 0 && len(shape.props) == 0:
-		return r.either(shape.either)
+	case len(shape.either) > 0 && shape.onlyTag():
+		if shape.by != nil {
+			if t := r.union(shape.either, shape.by); t != nil {
+				return t
+			}
+		}
+		if len(shape.props) == 0 {
+			return r.either(shape.either)
+		}
+		return schema.AnyType
 	case len(shape.either) > 0 && !onlyConditions(shape.either):
 		return schema.AnyType
 	case len(shape.props) > 0:
@@ -174,8 +182,14 @@ type shape struct {
 	required map[string]bool
 	more     openapi3.AdditionalProperties
 	object   bool
-	either   openapi3.SchemaRefs // anyOf or oneOf
-	one      *openapi3.SchemaRef // allOf of one schema that is no object, with notes
+	either   openapi3.SchemaRefs     // anyOf or oneOf
+	by       *openapi3.Discriminator // of either
+	one      *openapi3.SchemaRef     // allOf of one schema that is no object, with notes
+}
+
+// onlyTag reports whether there are no properties but the one that tells alternatives apart.
+func (s *shape) onlyTag() bool {
+	return len(s.props) == 0 || len(s.props) == 1 && s.by != nil && s.props[s.by.PropertyName] != nil
 }
 
 // flatten puts the parts of allOf together; ok is false for those that are no objects.
@@ -184,6 +198,9 @@ func (r *reading) flatten(s *openapi3.Schema, depth int) (out shape, ok bool) {
 		return out, false
 	}
 	out = shape{props: maps.Clone(s.Properties), required: map[string]bool{}, more: s.AdditionalProperties, either: slices.Concat(s.OneOf, s.AnyOf)}
+	if s.Discriminator != nil && s.Discriminator.PropertyName != "" {
+		out.by = s.Discriminator
+	}
 	if len(s.OneOf) > 0 && len(s.AnyOf) > 0 {
 		return out, false
 	}
@@ -219,7 +236,7 @@ func (r *reading) flatten(s *openapi3.Schema, depth int) (out shape, ok bool) {
 			if len(out.either) > 0 {
 				return out, false
 			}
-			out.either = sub.either
+			out.either, out.by = sub.either, sub.by
 		}
 	}
 	if len(others) > 0 {
@@ -239,8 +256,8 @@ func onlyConditions(list openapi3.SchemaRefs) bool {
 	})
 }
 
-// either is the type of anyOf and oneOf: one alternative, with or without null, or several of one type. Structs that differ are
-// any: `types:` of a workflow can say which there are.
+// either is the type of anyOf and oneOf: one alternative, with or without null, or several of one type. Structs that differ
+// and have no discriminator are any: `types:` of a workflow can say which there are.
 func (r *reading) either(list openapi3.SchemaRefs) *schema.Type {
 	var types []*schema.Type
 	null := false

@@ -97,7 +97,7 @@ func TestWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &service{t: t, replies: map[string]string{
-		"GET /invoices":                   `200 [{"id": "i1", "memo": null}, {"id": "i2", "memo": "m", "total": 1, "later": true}]`,
+		"GET /invoices":                   `200 [{"id": "i1", "memo": null}, {"id": "i2", "memo": "m", "total": 1, "later": true, "payer": {"kind": "card", "last4": "4242"}}]`,
 		"POST /invoices":                  `201 {"id": "a/b?c", "memo": null}`,
 		"POST /invoices/{invoice-id}/pay": `204`,
 		"DELETE /invoices/{invoice-id}":   `204`,
@@ -120,13 +120,13 @@ func TestWire(t *testing.T) {
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	_ = json.Unmarshal([]byte(`{"count": 2, "id": "a/b?c", "memo": null, "paid": null}`), &want)
+	_ = json.Unmarshal([]byte(`{"last4": ["4242"], "count": 2, "id": "a/b?c", "memo": null, "paid": null}`), &want)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	requests := []string{
 		"GET /v1/invoices?customer=x%26status%3Dopen%23%2F..%2F%C3%A9&status=open%2Cpaid&tag=a%26b&tag=c%20d&since=2026-01-31T00%3A00%3A00Z",
-		`POST /v1/invoices application/json {"customer":"x&status=open#/../é","lines":[{"count":2,"sku":"a\"b"},{"count":1,"sku":"c","note":"later"}],"memo":null}`,
+		`POST /v1/invoices application/json {"customer":"x&status=open#/../é","lines":[{"count":2,"sku":"a\"b"},{"count":1,"sku":"c","note":"later"}],"memo":null,"payer":{"kind":"account","iban":"DE1"}}`,
 		"POST /v1/invoices/a%2Fb%3Fc/pay application/x-www-form-urlencoded amount=12.5&tags=x%26y&tags=z",
 		"DELETE /v1/invoices/a%2Fb%3Fc",
 	}
