@@ -28,11 +28,12 @@ func (a *app) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate [FILE|FOLDER...]",
 		Short: "Generate the Go code of workflows; without arguments, of all in the current folder",
-		Long: "Generate writes <name>_flow.go next to <name>" + suffix + ", or into another folder with -o. The code joins\n" +
-			"the existing package, or starts one named after the workflow. A file is written only when it changes; bundled\n" +
-			"modules of removed tools are deleted. For a workflow with test cases next to it, <name>_flow_test.go is written,\n" +
-			"which runs them with go test. With --fakes, <name>_flow_fakes.go is written, too: functions that replace its\n" +
-			"tools in Go tests. Later runs of generate keep that file up to date. " + foldersHelp + "\n\n" +
+		Long: "Generate writes <name>_flow.go for <name>" + suffix + ": next to it if that folder has Go files, whose package\n" +
+			"the code joins, or the name of the workflow's package; otherwise into a folder of that name; with -o into another\n" +
+			"folder. Later calls write the file where it is. A file is written only when it changes; bundled modules of removed\n" +
+			"tools are deleted. For a workflow with test cases next to it, <name>_flow_test.go is written, which runs them with\n" +
+			"go test. With --fakes, <name>_flow_fakes.go is written, too: functions that replace its tools in Go tests. Later\n" +
+			"runs of generate keep that file up to date.\n\n" + foldersHelp + "\n\n" +
 			"    //go:generate go tool flowgen generate triage" + suffix,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -138,7 +139,9 @@ func (a *app) generate(names []string, found bool, how generation) error {
 			return err
 		}
 	}
-	if stamp != nil && unchanged {
+	hint := unrequired(outputs)
+	fmt.Fprint(a.stderr, hint)
+	if stamp != nil && unchanged && hint == "" {
 		keep(stamp, files, outputs)
 	}
 	return nil

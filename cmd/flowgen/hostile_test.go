@@ -290,7 +290,7 @@ func TestKilled(t *testing.T) {
 		return b.String()
 	}
 	generate := func(kill time.Duration) (killed bool) {
-		cmd := exec.Command(exe, "generate", "main.flowgen.yaml")
+		cmd := exec.Command(exe, "generate", "--package", "main", "main.flowgen.yaml")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), "HOME="+dir)
 		if err := cmd.Start(); err != nil {

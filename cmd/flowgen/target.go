@@ -68,7 +68,7 @@ func oneLine(name string) string {
 // place decides file and package for a workflow, in dir or next to it. Mistakes are reported to sink, and ok is false.
 func place(c *compiled, dir, pkg string, sink *diag.Sink) (t target, ok bool, err error) {
 	if dir == "" {
-		dir = filepath.FromSlash(path.Dir(c.name))
+		dir = home(c, pkg)
 	}
 	t = target{file: filepath.Join(dir, outputName(c.name)), pkg: pkg}
 	t.existing, err = readOwn(t.file)
@@ -97,6 +97,59 @@ func place(c *compiled, dir, pkg string, sink *diag.Sink) (t target, ok bool, er
 		}
 	}
 	return t, true, nil
+}
+
+// home is the folder for the package of a workflow: the workflow's own where the package is there already, where Go files
+// say what package it is, and where the folder has the package's name. Otherwise it is a folder of that name below: then
+// several workflows can stand side by side, and a main.go that is added next to the workflow is a package of its own.
+func home(c *compiled, pkg string) string {
+	dir, name := filepath.FromSlash(path.Dir(c.name)), goname.Package(c.workflow.Name.Name)
+	below := filepath.Join(dir, name)
+	switch file := outputName(c.name); {
+	case pkg != "" || files.Exists(filepath.Join(dir, file)):
+		return dir
+	case files.Exists(filepath.Join(below, file)):
+		return below
+	case hasGo(dir):
+		return dir
+	case namedAs(dir, name) && !files.Exists(filepath.Join(dir, "go.mod")):
+		return dir
+	}
+	return below
+}
+
+// hasGo tells whether a folder has Go files that flowgen has not generated, tests and files left out of builds excepted.
+func hasGo(dir string) bool {
+	entries, err := files.List(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if name := e.Name(); !e.IsDir() && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_") {
+			text, err := readOwn(filepath.Join(dir, name))
+			if err == nil && !isGenerated(text) && !ignored(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// namedAs tells whether a folder has the name of a package, but for letters that names of packages do not have.
+func namedAs(dir, pkg string) bool {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return false
+	}
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, s)
+	}
+	return plain(filepath.Base(full)) == plain(pkg)
 }
 
 const elsewhere = "rename it, or write elsewhere with `-o`"

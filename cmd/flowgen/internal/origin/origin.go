@@ -56,6 +56,17 @@ func moduleOf(pkg string) string {
 	return ""
 }
 
+// Modules are the modules of flowgen that a program with these packages needs: theirs, and Runtime.
+func Modules(packages ...string) []string {
+	list := []string{Runtime}
+	for _, pkg := range packages {
+		if m := moduleOf(pkg); m != "" && !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
 // SourceEnv names a source tree to use whatever the program knows of itself.
 const SourceEnv = "FLOWGEN_SOURCE"
 
@@ -218,12 +229,7 @@ func buildID(head []byte) (string, bool) {
 // requirements are the modules of flowgen that packages need: those of the packages, and Runtime. In a source tree those that
 // these require follow.
 func (o Origin) requirements(packages []string) (direct, indirect []string, err error) {
-	direct = []string{Runtime}
-	for _, pkg := range packages {
-		if m := moduleOf(pkg); m != "" && !slices.Contains(direct, m) {
-			direct = append(direct, m)
-		}
-	}
+	direct = Modules(packages...)
 	all := slices.Clone(direct)
 	for i := 0; i < len(all) && o.Dir != ""; i++ {
 		text, err := os.ReadFile(filepath.Join(o.folder(all[i]), "go.mod"))

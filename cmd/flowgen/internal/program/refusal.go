@@ -129,25 +129,32 @@ func printable(line string) string {
 // unrequired says what a build without a requirement of flowgen does not use, "" for nothing: a workspace or a vendor folder
 // cannot be completed in a copy of the go.mod.
 func unrequired(root string) string {
-	without := ""
-	work := os.Getenv("GOWORK")
-	if work == "" {
-		for dir := root; without == ""; dir = filepath.Dir(dir) {
-			if files.Exists(filepath.Join(dir, "go.work")) {
-				work = filepath.Join(dir, "go.work")
-			}
-			if work != "" || dir == filepath.Dir(dir) {
-				break
-			}
+	without := Workspace(root)
+	if without == "" {
+		if without = filepath.Join(root, "vendor"); !files.IsDir(without) {
+			return ""
 		}
 	}
-	switch {
-	case work != "" && work != "off":
-		without = shown(work)
-	case files.IsDir(filepath.Join(root, "vendor")):
-		without = shown(filepath.Join(root, "vendor"))
-	default:
+	return fmt.Sprintf("%s does not require %s, so %s is not used; add it with `go get %s`", shown(filepath.Join(root, "go.mod")), origin.Runtime, shown(without), origin.Runtime)
+}
+
+// Workspace is the go.work that holds for a folder, "" for none.
+func Workspace(dir string) string {
+	switch work := os.Getenv("GOWORK"); work {
+	case "off":
 		return ""
+	case "":
+	default:
+		return work
 	}
-	return fmt.Sprintf("%s does not require %s, so %s is not used; add it with `go get %s`", shown(filepath.Join(root, "go.mod")), origin.Runtime, without, origin.Runtime)
+	for {
+		if work := filepath.Join(dir, "go.work"); files.Exists(work) {
+			return work
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
 }

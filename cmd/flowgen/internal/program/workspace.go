@@ -75,7 +75,7 @@ func prepare(ctx context.Context, src *Source, scratch string) (*workspace, erro
 	if err != nil {
 		return nil, err
 	}
-	root, err := moduleRoot(dir)
+	root, err := ModuleRoot(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func ImportPath(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	root, err := moduleRoot(dir)
+	root, err := ModuleRoot(dir)
 	if root == "" || err != nil {
 		return "", err
 	}
@@ -110,8 +110,8 @@ func ImportPath(dir string) (string, error) {
 	return path.Join(modfile.ModulePath(text), filepath.ToSlash(rel)), nil
 }
 
-// moduleRoot is the folder of the go.mod that governs dir, "" if none does.
-func moduleRoot(dir string) (string, error) {
+// ModuleRoot is the folder of the go.mod that governs dir, "" if none does.
+func ModuleRoot(dir string) (string, error) {
 	for {
 		st, err := os.Stat(filepath.Join(dir, "go.mod"))
 		switch {
