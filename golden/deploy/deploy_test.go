@@ -298,7 +298,11 @@ func probed(t *testing.T, c container, s *server) {
 		}
 	}
 	for _, p := range []struct{ Path, Port string }{c.StartupProbe.HTTPGet, c.ReadinessProbe.HTTPGet, c.LivenessProbe.HTTPGet} {
-		if a := ask(t, "GET", "http://"+s.admin+p.Path, ""); p.Port != "admin" || a.status != http.StatusOK {
+		a := ask(t, "GET", "http://"+s.admin+p.Path, "")
+		for end := time.Now().Add(time.Minute); a.status == http.StatusServiceUnavailable && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			a = ask(t, "GET", "http://"+s.admin+p.Path, "") // as a cluster does while a program starts
+		}
+		if p.Port != "admin" || a.status != http.StatusOK {
 			t.Errorf("the probe %s at %s: %d %s", p.Path, p.Port, a.status, a.body)
 		}
 	}
