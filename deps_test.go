@@ -38,7 +38,7 @@ var table = []row{
 	{pkg: "ir/bind/mcplock", own: append([]string{"ir/bind/foreign"}, irLeaves...)},
 	{pkg: "ir/bind/jssource", own: append([]string{"ir/bind/foreign", "internal/files"}, irLeaves...), other: []string{"github.com/evanw/esbuild"}},
 	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
-	{pkg: "ir/bind/openapisource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"github.com/getkin/kin-openapi"}},
+	{pkg: "ir/bind/openapisource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...), other: []string{"github.com/getkin/kin-openapi"}},
 	{pkg: "ir/bind/wasmsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...)},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign", "internal/files", "internal/programs"}, irLeaves...)},
 	{pkg: "internal/cputime"}, // for tests

@@ -12,8 +12,8 @@ import (
 // lockName is the name of the lock file, next to the workflow.
 const lockName = "flowgen.lock"
 
-// lock reads the lock file of a workflow that has a tool of a server. What it holds is for ir/bind to read; that there
-// is none is for ir/check to say, at the tools it lacks.
+// lock reads the lock file of a workflow that has a tool of a server, or of an OpenAPI document. What it holds is for ir/bind to
+// read; that there is none is for ir/check to say, at the tools it lacks.
 func (l *loader) lock(w *ir.Workflow) {
 	if w == nil || !asksForLock(w) {
 		return
@@ -46,7 +46,8 @@ func (l *loader) lockOf(f *source.File) string {
 
 func asksForLock(w *ir.Workflow) bool {
 	for _, t := range w.Tools {
-		if _, ok := t.Binding.(*ir.MCPTool); ok {
+		switch t.Binding.(type) {
+		case *ir.MCPTool, *ir.OpenAPITool:
 			return true
 		}
 	}

@@ -31,10 +31,10 @@ func (r *resolver) foreign() {
 		return foreign.Folder{Disk: disk, Typed: typed, Above: r.opts.Above}
 	}
 	pysource.Resolve(tools, pysource.Options{Files: files, Folder: folder, Provided: provided(r.wf)}, r.sink)
-	mcplock.Resolve(r.wf, r.sink)
+	documents := mcplock.Resolve(r.wf, r.sink)
 	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder, Home: r.opts.Dir}, r.sink)
 	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)
-	openapisource.Resolve(tools, openapisource.Options{Files: files, Folder: folder}, r.sink)
+	openapisource.Resolve(tools, openapisource.Options{Files: files, Folder: folder, Locked: documents}, r.sink)
 	wasmsource.Resolve(tools, wasmsource.Options{Files: files, Folder: folder}, r.sink)
 }
 

@@ -58,6 +58,21 @@ func Compare(old, now *Server) []Change {
 	return c.list
 }
 
+// Drift tells what has changed in a tool since it was locked; now is its JSON. locked is false when it was not.
+func (s *Server) Drift(name, now string) (changes []Change, locked bool) {
+	old := s.Tool(name)
+	if old == nil {
+		return nil, false
+	}
+	t, err := NewTool(now)
+	if err != nil {
+		return []Change{{Server: s.Name, Tool: name, What: "it cannot be read: " + err.Error(), Breaking: true}}, true
+	}
+	was, is := *s, *s
+	was.Tools, is.Tools, was.Others, is.Others = []*Tool{old}, []*Tool{t}, nil, nil
+	return Compare(&was, &is), true
+}
+
 func said(s string) string {
 	if s == "" {
 		return "not said"

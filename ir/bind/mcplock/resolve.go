@@ -13,16 +13,20 @@ import (
 )
 
 // Resolve gives the tools of servers, in wf and its sub-workflows, the types that flowgen.lock says. A tool that is not
-// in the lock file gets the reason, which ir/check reports when the tool matters, and poison types.
-func Resolve(wf *ir.Workflow, sink *diag.Sink) {
-	r := &resolver{sink: sink, locks: map[*source.File]*Lock{}, seen: map[*ir.Workflow]bool{}}
+// in the lock file gets the reason, which ir/check reports when the tool matters, and poison types. What is returned are the
+// documents that are locked, by the tools that are operations of them.
+func Resolve(wf *ir.Workflow, sink *diag.Sink) map[*ir.Tool]*Server {
+	r := &resolver{sink: sink, locks: map[*source.File]*Lock{}, seen: map[*ir.Workflow]bool{}, documents: map[*ir.Tool]*Server{}}
 	r.workflow(wf)
+	return r.documents
 }
 
 type resolver struct {
 	sink  *diag.Sink
 	locks map[*source.File]*Lock
 	seen  map[*ir.Workflow]bool
+
+	documents map[*ir.Tool]*Server
 }
 
 func (r *resolver) workflow(wf *ir.Workflow) {
@@ -31,8 +35,16 @@ func (r *resolver) workflow(wf *ir.Workflow) {
 	}
 	r.seen[wf] = true
 	for _, t := range wf.Tools {
-		if b, ok := t.Binding.(*ir.MCPTool); ok && b.Server.Name != "" && b.Tool.Name != "" {
-			r.tool(wf, t, b)
+		switch b := t.Binding.(type) {
+		case *ir.MCPTool:
+			if b.Server.Name != "" && b.Tool.Name != "" {
+				r.tool(wf, t, b)
+			}
+		case *ir.OpenAPITool:
+			l, _ := r.lock(wf)
+			if s := l.Server(b.Spec.Name); s != nil && s.Document {
+				r.documents[t] = s
+			}
 		}
 	}
 	for _, f := range wf.Flows {

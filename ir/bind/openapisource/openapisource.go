@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -16,6 +17,7 @@ import (
 type Options struct {
 	Files  *foreign.Files
 	Folder func(*source.File) foreign.Folder // of a workflow file
+	Locked map[*ir.Tool]*mcplock.Server      // the documents that are locked
 }
 
 // Resolve makes HTTP tools of those among tools that name an operation of an OpenAPI document. The binding of a tool whose
@@ -79,6 +81,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.OpenAPITool) {
 		return
 	}
 	at := d.span(found[0].op.Origin)
+	r.drift(t, b, d, at)
 	if !r.declared(t, b, q, at) {
 		return
 	}
@@ -90,6 +93,36 @@ func (r *resolver) tool(t *ir.Tool, b *ir.OpenAPITool) {
 	foreign.Fill(t, sig, r.sink)
 	if t.In.Kind == schema.Struct && t.Out.Kind != schema.Invalid {
 		t.Binding = q.tool(t, b)
+	}
+}
+
+// drift holds an operation to what was locked of it. A change that a workflow may not survive is a mistake.
+func (r *resolver) drift(t *ir.Tool, b *ir.OpenAPITool, d *Document, at source.Span) {
+	s := r.opts.Locked[t]
+	if s == nil {
+		return
+	}
+	text, _, err := d.Locked(b.Operation.Name)
+	if err != nil {
+		return // which was reported
+	}
+	changes, locked := s.Drift(b.Operation.Name, text)
+	e := diag.Diagnostic{Code: diag.NotLocked, Span: b.Operation.Span, Help: "run `flowgen lock`, and look at what it writes", Related: []diag.Related{{Span: at, Message: "here"}}}
+	if !locked {
+		e.Message = "operation " + b.Operation.Name + " of " + b.Spec.Name + " is not locked"
+		r.sink.Report(e)
+		return
+	}
+	if !mcplock.Breaking(changes) {
+		e.Severity = diag.Warning
+	}
+	for _, c := range changes {
+		if c.Breaking == mcplock.Breaking(changes) { // the first of the worst: `lock --check` lists all
+			e.Message = b.Operation.Name + " has changed since it was locked: " + c.What
+			e.Help = "`flowgen lock --check` lists the changes, and `flowgen lock` accepts them"
+			r.sink.Report(e)
+			return
+		}
 	}
 }
 
