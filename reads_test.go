@@ -65,6 +65,7 @@ var exceptions = []struct{ file, uses, why string }{
 	{"cmd/flowgen/internal/starter/starter.go", "filepath.Glob os.Lstat os.OpenFile os.Stat", newFolder},
 	{"cmd/flowgen/exec_other.go", "exec.Command", runs},
 	{"cmd/flowgen/exec_unix.go", "syscall.Exec", runs},
+	{"cmd/flowgen/runsource.go", "exec.Command", "runs the program that --temporal names"},
 	{"cmd/flowgen/studio.go", "exec.Cmd exec.Command syscall.SIGTERM", "starts flowgen itself, with the acts of the page"},
 	{"cmd/flowgen/studioproject.go", "os.Stat", "compares times of files, reads no content"},
 	{"cmd/flowgen/testcommand.go", "exec.CommandContext", runs},

@@ -13,16 +13,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/runtime/cli"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/diff"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
 // runsHelp says how runs are named.
 const runsHelp = "A run is its name, the beginning of one, latest, or a file with a journal, whose name ends in .jsonl. Runs are looked\n" +
-	"for in the folder that --runs names, else in that of FLOWGEN_RUNS, else in .flowgen/runs."
+	"for in the folder that --runs names, else in that of FLOWGEN_RUNS, else in .flowgen/runs. With --temporal PROGRAM it is the\n" +
+	"id of a run on Temporal."
 
 func (a *app) diffCommand() *cobra.Command {
-	var format, dir string
+	var format string
+	var from runSource
 	cmd := &cobra.Command{
 		Use:   "diff RUN1 RUN2",
 		Short: "Compare two recorded runs: changes, and their consequences",
@@ -35,15 +38,15 @@ func (a *app) diffCommand() *cobra.Command {
 			if format != "text" && format != "json" {
 				return noFormat(format)
 			}
-			folder, err := runsFolder(dir)
+			named, err := from.open(a.stderr)
 			if err != nil {
 				return a.notCompared(err)
 			}
-			return a.diff(folder, args[0], args[1], format)
+			return a.diff(named, args[0], args[1], format)
 		},
 	}
 	formatFlag(cmd, &format, "text", "json")
-	runsFlag(cmd, &dir)
+	from.flags(cmd)
 	return cmd
 }
 
@@ -64,12 +67,12 @@ func runsFolder(dir string) (*runs.Folder, error) {
 	return runs.Open(dir, runs.Options{}), nil
 }
 
-func (a *app) diff(folder *runs.Folder, nameA, nameB, format string) error {
-	idA, was, err := folder.Named("", nameA)
+func (a *app) diff(named func(string) (string, *journal.Journal, error), nameA, nameB, format string) error {
+	idA, was, err := named(nameA)
 	if err != nil {
 		return a.notCompared(err)
 	}
-	idB, now, err := folder.Named("", nameB)
+	idB, now, err := named(nameB)
 	if err != nil {
 		return a.notCompared(err)
 	}

@@ -22,8 +22,9 @@ import (
 
 // materializeFlags are the flags of `materialize`.
 type materializeFlags struct {
-	runs, file, pin, id string
-	dry                 bool
+	from          runSource
+	file, pin, id string
+	dry           bool
 }
 
 func (a *app) materializeCommand() *cobra.Command {
@@ -47,7 +48,7 @@ func (a *app) materializeCommand() *cobra.Command {
 			return a.materialize(&f, args)
 		},
 	}
-	runsFlag(cmd, &f.runs)
+	f.from.flags(cmd)
 	cmd.Flags().StringVar(&f.file, "file", "", "the workflow's file")
 	cmd.Flags().StringVar(&f.pin, "pin", "", "use the call that this pin has selected: NODE.PIN")
 	cmd.Flags().StringVar(&f.id, "id", "", "id of the new node (default: after the tool)")
@@ -56,11 +57,11 @@ func (a *app) materializeCommand() *cobra.Command {
 }
 
 func (a *app) materialize(f *materializeFlags, args []string) error {
-	folder, err := runsFolder(f.runs)
+	named, err := f.from.open(a.stderr)
 	if err != nil {
 		return err
 	}
-	id, j, err := folder.Named("", args[0])
+	id, j, err := named(args[0])
 	if err != nil {
 		return err
 	}

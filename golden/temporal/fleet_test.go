@@ -143,8 +143,7 @@ func TestInDoubt(t *testing.T) {
 		}
 		_ = second.Process.Kill()
 		_ = second.Wait()
-		w.srv.CloseClientConnections()
-		w.srv.Close()
+		w.close()
 	}
 }
 
@@ -187,13 +186,17 @@ func TestInspect(t *testing.T) {
 	plain := file(t, "plain.jsonl", ok(t, exe, "inspect", "latest", "--runs", dir, "--format", "jsonl"))
 	worker(t, exe)
 	ok(t, exe, append([]string{"start", "--id", "shown", "--wait"}, inputs...)...)
-	remote := file(t, "remote.jsonl", ok(t, exe, "inspect", "--temporal", "shown", "--format", "jsonl"))
 	flowgen := filepath.Join(binaries, "flowgen")
-	out, _ := exec.Command(flowgen, "diff", plain, remote).CombinedOutput()
-	_, differs, _ := strings.Cut(string(out), "\n\n")
+	out, complaints, _ := call(t, flowgen, "diff", "--temporal", exe, plain, "shown")
+	_, differs, _ := strings.Cut(out, "\n\n")
 	if strings.TrimSpace(differs) != "run\n  program is missing, was \"(devel)\"" { // which histories do not know
-		t.Errorf("%s", out)
+		t.Errorf("%s%s", out, complaints)
 	}
+	material := []string{"materialize", "--temporal", exe, "--file", "testdata/ledger.flowgen.yaml", "--dry-run"}
+	if text := ok(t, flowgen, append(material, "shown", "each[1]/charge")...); !strings.Contains(text, "charge-bb-8") {
+		t.Error(text)
+	}
+	fails(t, 1, "there is no run nothing", flowgen, append(material, "nothing", "open")...)
 	if text := ok(t, exe, "inspect", "--temporal", "shown", "each[1]/charge"); !strings.Contains(text, "ledger.post@1") {
 		t.Error(text)
 	}

@@ -29,9 +29,10 @@ type directory struct {
 	back  *services.Server
 	next  http.Handler
 
-	mu   sync.Mutex // guards the following
-	in   int        // requests until kill; 0: nobody is killed
-	kill func()
+	mu    sync.Mutex // guards the following
+	in    int        // requests until kill; 0: nobody is killed
+	lives bool       // who asks may live: the request gets its answer
+	kill  func()
 }
 
 func newDirectory(t *testing.T) *directory {
@@ -59,19 +60,22 @@ func (d *directory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			kill = d.kill
 		}
 	}
+	lives := d.lives
 	d.mu.Unlock()
 	if kill != nil {
 		kill()
-		<-r.Context().Done() // the process is dead
-		return
+		if !lives {
+			<-r.Context().Done() // the process is dead
+			return
+		}
 	}
 	d.next.ServeHTTP(w, r)
 }
 
-func (d *directory) arm(n int, kill func()) {
+func (d *directory) arm(n int, lives bool, kill func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.in, d.kill = n, kill
+	d.in, d.lives, d.kill = n, lives, kill
 }
 
 func (d *directory) input() string {
@@ -129,7 +133,7 @@ func TestIncident(t *testing.T) {
 	t.Run("resumed", func(t *testing.T) {
 		runs := postgres(t) + "&lease=1s&search_path=h1"
 		cmd := exec.Command(exe, "run", "--quiet", "--runs", runs, "--input", d.input())
-		d.arm(2, func() { _ = cmd.Process.Kill() })
+		d.arm(2, false, func() { _ = cmd.Process.Kill() })
 		if out, err := cmd.CombinedOutput(); err == nil {
 			t.Fatalf("it was not killed\n%s", out)
 		}
@@ -146,13 +150,14 @@ func TestIncident(t *testing.T) {
 	})
 	t.Run("workers", func(t *testing.T) {
 		first := worker(t, exe, "--heartbeat", "2s")
-		d.arm(2, func() { _ = first.Process.Kill() })
-		ok(t, exe, "start", "--id", "incident", "--input", d.input())
-		_ = first.Wait() // else the request may be the second one's
 		worker(t, exe, "--heartbeat", "2s")
+		dead := make(chan bool)
+		d.arm(2, true, func() { _ = first.Process.Kill(); close(dead) })
+		ok(t, exe, "start", "--id", "incident", "--input", d.input())
 		if got := ok(t, exe, "result", "incident"); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
+		<-dead // in the run
 		ok(t, exe, "replay", "incident")
 		record(t, exe, "incident")
 	})

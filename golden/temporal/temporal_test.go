@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package temporal runs generated programs as workers of a real Temporal server, a process of its own. TEMPORAL_SERVER is its
-// program; `make temporal` builds it. Without it, histories that were recorded are replayed.
+// Package temporal runs generated programs as workers of a real Temporal server, a process of its own. TEMPORAL_SERVER is the
+// program `temporal`; `make temporal` installs it. Without it, histories that were recorded are replayed.
 package temporal
 
 import (
@@ -9,11 +9,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,36 +31,18 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		binaries = dir
-		exe := os.Getenv("TEMPORAL_SERVER")
-		if exe == "" {
+		if os.Getenv("TEMPORAL_SERVER") == "" {
 			return m.Run()
 		}
-		cmd := exec.Command(exe)
-		cmd.Stderr = os.Stderr
-		in, err1 := cmd.StdinPipe()
-		out, err2 := cmd.StdoutPipe()
-		if err1 != nil || err2 != nil || cmd.Start() != nil {
-			fmt.Fprintln(os.Stderr, "the server does not start")
+		s := &devServer{namespace: "golden"}
+		if err := s.start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		defer func() { _ = in.Close(); _ = cmd.Wait() }()
-		line, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "the server says nothing:", err)
-			return 1
-		}
-		address, namespace, _ := strings.Cut(strings.TrimSpace(line), " ")
-		server = []string{"TEMPORAL_ADDRESS=" + address, "TEMPORAL_NAMESPACE=" + namespace}
+		defer s.kill()
+		server = s.environ()
 		return m.Run()
 	}())
-}
-
-// served skips a test that needs the server where there is none.
-func served(t *testing.T) {
-	t.Helper()
-	if server == nil {
-		t.Skip("TEMPORAL_SERVER is not set: make temporal runs this test")
-	}
 }
 
 // build compiles a workflow with --engine temporal.
@@ -279,56 +259,6 @@ func TestForeignHistory(t *testing.T) {
 	publish := build(t, "testdata/publish.flowgen.yaml")
 	fails(t, 1, "", publish, "replay", "history")
 	fails(t, 2, "is no history of a workflow", publish, "replay", "testdata/answers.yaml")
-}
-
-// Workers that are killed lose no call and repeat none that writes, but for those that are reported to be in doubt.
-func TestKilled(t *testing.T) {
-	served(t)
-	kills := 6
-	if n, err := strconv.Atoi(os.Getenv("TEMPORAL_KILLS")); err == nil {
-		kills = n
-	}
-	exe := build(t, "testdata/ledger.flowgen.yaml")
-	r := rand.New(rand.NewPCG(uint64(kills), 1))
-	doubts, repeated := 0, 0
-	for run := range kills {
-		w := newWorld()
-		id := fmt.Sprint("killed-", run)
-		first := worker(t, exe, "--heartbeat", "2s")
-		w.arm(1+r.IntN(17), r.IntN(2) == 0, func() { _ = first.Process.Kill() })
-		ok(t, exe, "start", "--id", id, "--input", "port="+strconv.Itoa(w.port()), "--input", `items=["a","bb","ccc","dddd"]`)
-		_ = first.Wait()
-		second := worker(t, exe, "--heartbeat", "2s")
-		out, complaints, code := call(t, exe, "result", id)
-		asked, done := w.counts()
-		doubt := code == 3 && strings.Contains(complaints, "it may have happened")
-		if doubt {
-			doubts++
-		} else if code != 0 {
-			t.Errorf("%s: exit %d, %s%s", id, code, out, complaints)
-		}
-		for at, n := range done {
-			if n > 1 {
-				t.Errorf("%s: %s was done %d times", id, at, n)
-			}
-		}
-		for at, n := range asked {
-			write := slices.ContainsFunc([]string{"book-", "charge-", "close-"}, func(p string) bool { return strings.HasPrefix(at, p) })
-			if n > 1 && write {
-				t.Errorf("%s: %s was asked for %d times", id, at, n)
-			} else if n > 1 {
-				repeated++
-			}
-		}
-		if !doubt && len(done) != 10 { // book, 4 charges, 4 mails, close
-			t.Errorf("%s: done is %v", id, done)
-		}
-		_ = second.Process.Kill()
-		_ = second.Wait()
-		w.srv.CloseClientConnections()
-		w.srv.Close()
-	}
-	t.Logf("%d kills: %d in doubt, %d reads and keyed calls repeated, nothing lost, nothing done twice", kills, doubts, repeated)
 }
 
 // The commands of the guide do what it says.

@@ -4,6 +4,7 @@ package temporal
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -16,16 +17,22 @@ import (
 type world struct {
 	srv *httptest.Server
 
+	news  *sync.Cond // of mu: something was counted
 	mu    sync.Mutex // guards the following
 	asked map[string]int
 	done  map[string]int // what is sent with a key is done once
+	left  map[string]int // requests that got no answer and were given up
 	in    int            // requests until a worker is killed; 0: none is
 	after bool           // killed after the effect
+	lives bool           // the worker does: the request gets its answer
 	kill  func()
+
+	begun bool // of a run: it was started
 }
 
 func newWorld() *world {
-	w := &world{asked: map[string]int{}, done: map[string]int{}}
+	w := &world{asked: map[string]int{}, done: map[string]int{}, left: map[string]int{}}
+	w.news = sync.NewCond(&w.mu)
 	w.srv = httptest.NewServer(w)
 	return w
 }
@@ -37,13 +44,15 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	kind, at, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	w.mu.Lock()
 	w.asked[at]++
+	w.news.Broadcast()
 	var kill func()
+	lives := w.lives
 	if w.in > 0 {
 		if w.in--; w.in == 0 {
 			kill = w.kill
 		}
 	}
-	if kill == nil || w.after {
+	if kill == nil || w.after || lives {
 		if kind == "post" || kind == "send" && (r.Header.Get("Idempotency-Key") == "" || w.done[at] == 0) {
 			w.done[at]++
 		}
@@ -51,7 +60,18 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Unlock()
 	if kill != nil {
 		kill()
-		<-r.Context().Done() // the worker is dead
+		if !lives {
+			<-r.Context().Done() // the worker is dead
+			return
+		}
+	}
+	if kind == "hold" {
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices afterwards that nobody waits
+		<-r.Context().Done()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.left[at]++
+		w.news.Broadcast()
 		return
 	}
 	rw.Header().Set("Content-Type", "application/json")
@@ -63,6 +83,27 @@ func (w *world) arm(n int, after bool, kill func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.in, w.after, w.kill = n, after, kill
+}
+
+// let kills somebody else than the worker at the n-th request from now.
+func (w *world) let(n int, kill func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.in, w.lives, w.kill = n, true, kill
+}
+
+func (w *world) close() {
+	w.srv.CloseClientConnections()
+	w.srv.Close()
+}
+
+// awaits waits until what was counted says so.
+func (w *world) awaits(f func() bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !f() {
+		w.news.Wait()
+	}
 }
 
 func (w *world) counts() (asked, done map[string]int) {
