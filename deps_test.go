@@ -39,6 +39,7 @@ var table = []row{
 	{pkg: "ir/bind/jssource", own: append([]string{"ir/bind/foreign", "internal/files"}, irLeaves...), other: []string{"github.com/evanw/esbuild"}},
 	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
 	{pkg: "ir/bind/openapisource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...), other: []string{"github.com/getkin/kin-openapi"}},
+	{pkg: "ir/bind/sqlsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"modernc.org/sqlite", "modernc.org/libc"}},
 	{pkg: "ir/bind/wasmsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...)},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign", "internal/files", "internal/programs"}, irLeaves...)},
 	{pkg: "internal/cputime"}, // for tests
@@ -125,6 +126,7 @@ var table = []row{
 	{pkg: "runtime/journal/internal/disktest", own: append([]string{"runtime/internal/eventually", "runtime/journal/..."}, audience...), other: []string{"github.com/google/go-cmp"}}, // for tests
 	{pkg: "runtime/journal/postgres", own: append([]string{"runtime/journal/database", "runtime/journal/wal", "runtime/stores"}, audience...), other: []string{"github.com/jackc/pgx/v5"}},
 	{pkg: "runtime/journal/sqlite", own: append([]string{"runtime/journal/database", "runtime/journal/wal", "runtime/stores"}, audience...), other: []string{"modernc.org/sqlite"}},
+	{pkg: "runtime/sqltool/sqlite", own: append([]string{"runtime/sqltool"}, audience...), other: []string{"modernc.org/sqlite"}},
 	{pkg: "runtime/openexpertise/sqlite", own: append([]string{"runtime/openexpertise"}, audience...), other: []string{"modernc.org/sqlite"}},
 	{pkg: "runtime/stargraph/store", own: append([]string{"runtime/stargraph/std"}, audience...), other: []string{"modernc.org/sqlite", "golang.org/x/text"}},
 	{pkg: "runtime/llm/anthropic", own: llmLeaf, other: []string{"github.com/anthropics/anthropic-sdk-go"}},

@@ -54,6 +54,8 @@ func (g *generator) bind(t *ir.Tool) jen.Code {
 		return g.made(t, b)
 	case *ir.StarlarkTool:
 		return g.starlarkTool(t, b)
+	case *ir.SQLTool:
+		return g.sqlTool(t, b)
 	case *ir.WasmTool:
 		return g.wasmTool(t, b)
 	}

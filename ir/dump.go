@@ -361,6 +361,8 @@ func (d *dumper) binding(b Binding) {
 		d.line("slot", b.Name.Name)
 	case *StarlarkTool:
 		d.line("starlark", b.Path.Name)
+	case *SQLTool:
+		d.line("sql", b.Engine, strconv.Quote(b.Text), dumpOpt("rows", b.Rows))
 	case *WasmTool:
 		d.line("wasm", b.Path.Name, dumpOpt("export", b.Export.Name))
 	}

@@ -142,6 +142,21 @@ type OpenAPITool struct {
 // Ref is the operation with its document.
 func (b *OpenAPITool) Ref() string { return b.Spec.Name + "#" + b.Operation.Name }
 
+// SQLTool is a statement of SQL with bound parameters.
+type SQLTool struct {
+	DB      Ident       // the secret that holds the address of the database
+	Engine  string      // sqlite or postgres
+	Schema  Ident       // file or folder with the tables; an empty name: none
+	Query   source.Text // as written, with {x} for the field x
+	Rows    string      // many, one, or none when the statement returns no rows; bind fills what is not written
+	RowsAt  source.Span
+	MaxRows int64 // 0: the default
+
+	// Filled by bind: what the engine is sent, and the fields that are bound to its parameters, in their order.
+	Text   string
+	Params []string
+}
+
 // BodyEncoding is how a request's body is sent.
 type BodyEncoding uint8
 
@@ -254,6 +269,7 @@ func (*JSTool) binding()       {}
 func (*MCPTool) binding()      {}
 func (*StarlarkTool) binding() {}
 func (*WasmTool) binding()     {}
+func (*SQLTool) binding()      {}
 func (*SlotTool) binding()     {}
 
 // GoBinding is a Go function as go/packages found it.

@@ -252,6 +252,8 @@ func runsAs(b ir.Binding) (kind, target string) {
 		return "slot", b.Name.Name
 	case *ir.StarlarkTool:
 		return "starlark", b.Path.Name
+	case *ir.SQLTool:
+		return "sql", strings.Join(strings.Fields(b.Query.Value), " ")
 	case *ir.WasmTool:
 		return "wasm", b.Ref()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/bind/openapisource"
 	"github.com/flowgen-dev/flowgen/ir/bind/pysource"
+	"github.com/flowgen-dev/flowgen/ir/bind/sqlsource"
 	"github.com/flowgen-dev/flowgen/ir/bind/starsource"
 	"github.com/flowgen-dev/flowgen/ir/bind/wasmsource"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -35,6 +36,7 @@ func (r *resolver) foreign() {
 	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder, Home: r.opts.Dir}, r.sink)
 	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)
 	openapisource.Resolve(tools, openapisource.Options{Files: files, Folder: folder, Locked: documents}, r.sink)
+	sqlsource.Resolve(tools, sqlsource.Options{Files: files, Folder: folder}, r.sink)
 	wasmsource.Resolve(tools, wasmsource.Options{Files: files, Folder: folder}, r.sink)
 }
 

@@ -99,6 +99,8 @@ func notIsolated(t *ir.Tool) (why, help string) {
 		return "what fills a slot is part of the program", "remove `sandbox`"
 	case *ir.HTTPTool, *ir.OpenAPITool:
 		return "the program makes the request itself, and runs no code of others for it", "remove `sandbox`; `policy.net` bounds what requests can reach"
+	case *ir.SQLTool:
+		return "the program sends the statement itself, and runs no code of others for it", "remove `sandbox`"
 	case *ir.StarlarkTool:
 		return "Starlark runs in the program, where it can reach nothing and its steps are counted", "remove `sandbox`"
 	case *ir.MCPTool:

@@ -268,7 +268,7 @@ func (c *checker) checkTools() {
 			continue // the parser found no binding and said so
 		case *ir.OpenAPITool:
 			continue // the document has no such operation, which was reported
-		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool, *ir.WasmTool, *ir.SlotTool:
+		case *ir.GoTool, *ir.PythonTool, *ir.JSTool, *ir.StarlarkTool, *ir.WasmTool, *ir.SQLTool, *ir.SlotTool:
 			if t.Auth != nil {
 				c.secret(t.Auth.Secret)
 			}

@@ -81,7 +81,7 @@ output: {text: $hello.text}
 	{
 		Code:  ModuleTool,
 		Title: "a tool in a Go module whose source would have to be read or copied from there",
-		Cause: "A file of a Go module that is included or run as `go:...` declares tools in Go, over HTTP, on MCP servers and as commands. Python, JavaScript, Starlark and WebAssembly are not read from modules: their imports and environments are those of a project. Write the tool as a Go function in the module, as in `go: ./shop.Search`, or copy the file into the project. It takes a module to see it.",
+		Cause: "A file of a Go module that is included or run as `go:...` declares tools in Go, over HTTP, on MCP servers and as commands. Python, JavaScript, Starlark, WebAssembly, OpenAPI documents and schemas of databases are not read from modules: their imports and environments are those of a project. Write the tool as a Go function in the module, as in `go: ./shop.Search`, or copy the file into the project. It takes a module to see it.",
 	},
 	{
 		Code:  ProgramMissing,

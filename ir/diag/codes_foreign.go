@@ -27,22 +27,22 @@ var foreignCodes = []Entry{
 	{
 		Code:  SourceMissing,
 		Title: "the source of a tool that cannot be found",
-		Cause: "There is no such file or module. Files are relative to the folder of the workflow file that names them and stay inside of it; Python modules are looked for in that folder, in the tool's virtual environment, in PYTHONPATH and in Python's own library." + inOtherFile,
+		Cause: "There is no such file or module: of code, of an OpenAPI document, of the tables of a SQL statement. Files are relative to the folder of the workflow file that names them and stay inside of it; Python modules are looked for in that folder, in the tool's virtual environment, in PYTHONPATH and in Python's own library." + inOtherFile,
 	},
 	{
 		Code:  SourceSyntax,
 		Title: "the source of a tool that cannot be read",
-		Cause: "The file has an error of syntax, names something that does not exist, imports a file that is not there, is too large, or is not text. Fix it; the message and the related place say where it is." + inOtherFile,
+		Cause: "The file, or the SQL statement in the workflow, has an error of syntax, names something that does not exist, imports a file that is not there, is too large, or is not text. Fix it; the message and the related place say where it is." + inOtherFile,
 	},
 	{
 		Code:  SourceName,
 		Title: "a function that does not exist in the source of a tool",
-		Cause: "The Python module, the JavaScript module's default export or the Starlark file has no function of that name: it was renamed, is something else than a function, or is defined only when the module runs. Correct the name, here or there." + inOtherFile,
+		Cause: "The Python module, the JavaScript module's default export or the Starlark file has no function of that name, the OpenAPI document no operation, or the schema of a SQL statement no table, column or function: it was renamed, is something else than a function, or is defined only when the module runs. Correct the name, here or there." + inOtherFile,
 	},
 	{
 		Code:  SourceShape,
 		Title: "a function that cannot be a tool",
-		Cause: "A tool is called once with named values and returns once. Generators, positional-only parameters without a default and functions of more than one object are not; write a small function around them. Types that JSON cannot represent cannot be parameters or results." + inOtherFile,
+		Cause: "A tool is called once with named values and returns once. Generators, positional-only parameters without a default and functions of more than one object are not; write a small function around them. Types that JSON cannot represent cannot be parameters or results. A SQL statement reads or changes rows, and each of its columns has a name and is text, a number, true or false, or a time." + inOtherFile,
 	},
 	{
 		Code:  SourceDeclared,
@@ -52,7 +52,7 @@ var foreignCodes = []Entry{
 	{
 		Code:  SourceUnclear,
 		Title: "a tool whose input is not known",
-		Cause: "Neither the source nor the workflow says what the function takes. Declare it with `in:`, or write the types of the parameters in the source." + inOtherFile,
+		Cause: "Neither the source nor the workflow says what the function, or a parameter of a SQL statement, takes. Declare it with `in:`, or write the types of the parameters in the source." + inOtherFile,
 	},
 	{
 		Code:  SourceSpec,
@@ -72,6 +72,6 @@ var foreignCodes = []Entry{
 	{
 		Code:  EffectsLowered,
 		Title: "effects below those that a request or a statement has",
-		Cause: "A GET, HEAD or OPTIONS request and a SELECT statement have effects `reads`, every other one `writes`. `effects:` may say more than that. To say less is a promise that nothing checks, and replays, retries and approvals rely on it: keep it only if the service changes nothing, as a search by POST does." + inOtherFile,
+		Cause: "A GET, HEAD or OPTIONS request and a SELECT statement have effects `reads`, every other one `writes`. `effects:` may say more than that. To say less is a promise that nothing checks, and replays, retries and approvals rely on it: keep it only if the service changes nothing, as a search by POST does. For a SQL statement less is an error, because the engine knows." + inOtherFile,
 	},
 }

@@ -85,6 +85,10 @@ func (m *maker) binding(x *text, t *ir.Tool) {
 	case *ir.StarlarkTool:
 		x.line("starlark", b.Function)
 		sources(x, t, false)
+	case *ir.SQLTool:
+		x.line("sql", b.Engine, b.DB.Name, b.Text, b.Rows)
+		x.line("bound", b.Params...)
+		x.number("max_rows", b.MaxRows)
 	case *ir.WasmTool:
 		x.line("wasm", b.Function())
 		sources(x, t, false)

@@ -242,6 +242,8 @@ func (c *collector) tool(t *ir.Tool) {
 		ir.ValueExpressions(b.New, func(n *expr.Node) { n.Walk(c.told) })
 	case *ir.StarlarkTool:
 		c.code.add("starlark:" + b.Path.Name)
+	case *ir.SQLTool:
+		c.code.add("sql:" + b.DB.Name)
 	case *ir.WasmTool:
 		c.code.add("wasm:" + b.Ref())
 	}

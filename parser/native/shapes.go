@@ -278,13 +278,14 @@ var typeInstead = map[string]string{
 }
 
 var shapeTool = &Shape{
-	Name: "tool", What: "a tool", Doc: "A tool: one of go, command, shell, http, openapi, python, js, mcp, starlark, wasm says what it runs as.",
+	Name: "tool", What: "a tool", Doc: "A tool: one of go, command, shell, http, openapi, sql, python, js, mcp, starlark, wasm says what it runs as.",
 	Keys: []Key{
 		{Name: "go", Value: goName, Doc: "a Go function: `example.com/module/package.Func`"},
 		{Name: "command", Value: listOf(template), Doc: "a program and its arguments"},
 		{Name: "shell", Value: oneOf(text, listOf(template)), Doc: "a script for the shell, and its arguments"},
 		{Name: "http", Value: oneOf(text, shape(shapeHTTP)), Doc: "a request: `GET https://...` or {method, url, headers, query, body}"},
 		{Name: "openapi", Value: shape(shapeOpenAPI), Doc: "an operation of an OpenAPI document: {spec, operation}"},
+		{Name: "sql", Value: shape(shapeSQL), Doc: "a statement of SQL: {db, schema, query}"},
 		{Name: "python", Value: text, Doc: "a Python function: `module:function`"},
 		{Name: "js", Value: file, Doc: "a JavaScript or TypeScript module"},
 		{Name: "mcp", Value: text, Doc: "a tool of an MCP server: `server/tool`"},
@@ -354,6 +355,20 @@ var (
 			{Name: "base", Value: ref, Doc: "the environment variable with the base URL, in place of the document's server"},
 		},
 		Instead: map[string]string{"auth": "`auth` stands beside `openapi`", "file": "write `spec:`", "operationId": "write `operation:`", "url": "write `spec:`, a file of the project"},
+	}
+
+	shapeSQL = &Shape{
+		Name: "sql", What: "a statement", Doc: "A statement of SQL, whose parameters are bound.",
+		Keys: []Key{
+			{Name: "db", Value: ref, Required: true, Doc: "the secret that holds the address of the database: `sqlite:///var/lib/orders.db`"},
+			{Name: "schema", Value: file, Required: true, Doc: "the file with the statements that make the tables, or the folder of migrations"},
+			{Name: "query", Value: text, Required: true, Doc: "the statement, with `{x}` for the field x"},
+			{Name: "rows", Value: word(rowWords...), Doc: "many: a list, which is what holds unless written. one: a row, or null when there is none"},
+			{Name: "max_rows", Value: Form{Kind: FormCount}, Doc: "the most rows, 1000 unless written: more are an error"},
+		},
+		Instead: map[string]string{"params": "write `{x}` in the query for the field x", "database": "write `db:`", "dsn": "write `db:`, the name of a secret", "file": "write `db:`, the name of a secret",
+			"auth": "write `db:`, the name of the secret that holds the address", "statement": "write `query:`", "limit": "write `max_rows:`", "timeout": "`timeout` stands beside `sql`",
+			"transaction": "each statement is a transaction; nodes cannot share one, because a run can stop between them"},
 	}
 
 	shapeHTTP = &Shape{

@@ -33,7 +33,7 @@ var nodeInstead = map[string]string{
 	"foreach": "write `map:`", "for_each": "write `map:`", "for": "write `map:`", "each": "write `map:`", "over": "write `map:`",
 	"sleep": "write `wait:`", "delay": "write `wait:`", "pause": "write `wait:`",
 	"every": loopHelp, "while": loopHelp, "repeat": loopHelp, "until": loopHelp, "max": loopHelp, "max_iterations": loopHelp,
-	"command": declare, "shell": declare, "run": declare, "http": declare, "python": declare, "js": declare, "mcp": declare, "starlark": declare, "wasm": declare, "cmd": declare,
+	"command": declare, "shell": declare, "run": declare, "http": declare, "sql": declare, "python": declare, "js": declare, "mcp": declare, "starlark": declare, "wasm": declare, "cmd": declare,
 	"id": "the id is the key of the node", "name": "the id is the key of the node", "description": "write a comment",
 	"output": "the result is read by the node's id; `set:` writes state", "save_as": "the result is read by the node's id", "state_key": "the result is read by the node's id; `set:` writes state",
 	"args":    withHelp,
@@ -295,7 +295,7 @@ var (
 func Shapes() []*Shape {
 	out := []*Shape{
 		shapeWorkflow, shapeLibrary, shapeType, shapeUnion, shapeField, shapeState, shapeOutput, shapeSecret, shapeModel, shapeServer, shapeAuth,
-		shapeEnvSecret, shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeOpenAPI, shapeAgent, shapeAgentTool, shapePin,
+		shapeEnvSecret, shapePolicy, shapeAgentPolicy, shapeNet, shapeSandbox, shapeDefaults, shapeJournal, shapeTool, shapeDoubt, shapeExample, shapeCache, shapeHTTP, shapeOpenAPI, shapeSQL, shapeAgent, shapeAgentTool, shapePin,
 		shapePrompt, shapePrice, shapeRetry, shapeUndo, shapeOnError, shapeLoop, shapeBody, shapeEdge, shapeSwitch, shapeBack,
 	}
 	for _, v := range verbs {

@@ -72,7 +72,7 @@ func (p *parser) toolName(key ir.Ident, namespace string) (name ir.Ident, versio
 var plainNumber = lazyregexp.New(`^[0-9]+$`)
 
 // bindings are the keys that say what a tool runs as.
-var bindings = []string{"go", "command", "shell", "http", "openapi", "python", "js", "mcp", "starlark", "wasm"}
+var bindings = []string{"go", "command", "shell", "http", "openapi", "sql", "python", "js", "mcp", "starlark", "wasm"}
 
 func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 	m, ok := p.mapping(n, shapeTool)
@@ -224,7 +224,7 @@ func (p *parser) cache(t *ir.Tool, n *yamlnode.Node) {
 
 // binding reads the value of the key that says what the tool runs as.
 func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
-	if p.file.Module != "" && slices.Contains([]string{"openapi", "python", "js", "starlark", "wasm"}, kind) {
+	if p.file.Module != "" && slices.Contains([]string{"openapi", "sql", "python", "js", "starlark", "wasm"}, kind) {
 		p.report(diag.ModuleTool, m.keys[kind].Span, "write it as a Go function of the module, or copy this file into the project", "a file of a Go module cannot have a tool with `%s`", kind)
 		return
 	}
@@ -241,6 +241,8 @@ func (p *parser) binding(t *ir.Tool, m mapping, kind string, v *yamlnode.Node) {
 		p.http(t, v)
 	case "openapi":
 		p.openapi(t, v)
+	case "sql":
+		p.sql(t, v)
 	case "python":
 		if text, ok := p.text(v, "a Python function"); ok {
 			id := ir.Ident{Name: text.Value, Span: textSpan(text)}
@@ -475,6 +477,40 @@ func (p *parser) openapi(t *ir.Tool, v *yamlnode.Node) {
 		b.Base = p.envVariable(x)
 	}
 }
+
+// sql reads {db, schema, query, rows, max_rows}.
+func (p *parser) sql(t *ir.Tool, v *yamlnode.Node) {
+	b := &ir.SQLTool{Engine: "sqlite"}
+	t.Binding = b
+	m, ok := p.mapping(v, shapeSQL)
+	if !ok {
+		return
+	}
+	if x := m.get("db"); x != nil {
+		b.DB = p.ref(x, "the name of a secret")
+		t.Auth = &ir.Auth{Kind: "address", Secret: b.DB}
+	}
+	if x := m.get("schema"); x != nil {
+		b.Schema = p.ref(x, "a file or a folder")
+	}
+	if x := m.get("query"); x != nil {
+		if !isScalar(x) {
+			p.wrongShape(x, "`query` is text", "")
+		} else if at := strings.Index(x.Text.Value, "{{"); at >= 0 {
+			p.report(diag.NotConstant, x.Text.At(at, at+2), "write `{x}`: the field x is bound as a parameter", "nothing is inserted into a statement")
+		} else {
+			b.Query = x.Text
+		}
+	}
+	if x := m.get("rows"); x != nil {
+		b.Rows, b.RowsAt = p.word(x, "`rows`", rowWords...), textSpan(x.Text)
+	}
+	if x := m.get("max_rows"); x != nil {
+		b.MaxRows, _ = p.count(x, "`max_rows`", 1)
+	}
+}
+
+var rowWords = []string{"many", "one"}
 
 // envVariable reads the name of a variable of the environment.
 func (p *parser) envVariable(n *yamlnode.Node) ir.Ident {

@@ -257,6 +257,8 @@ func Place(t *ir.Tool) source.Span {
 		return b.Operation.Span
 	case *ir.WasmTool:
 		return b.Path.Span
+	case *ir.SQLTool:
+		return b.Query.At(0, len(b.Query.Value))
 	}
 	return source.Span{}
 }

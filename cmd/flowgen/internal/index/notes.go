@@ -67,6 +67,8 @@ func kindOf(b ir.Binding) string {
 		return "tool of the MCP server " + v.Server.Name
 	case *ir.StarlarkTool:
 		return "Starlark function"
+	case *ir.SQLTool:
+		return "SQL statement"
 	case *ir.WasmTool:
 		return "WebAssembly function"
 	}
