@@ -17,7 +17,7 @@ func (a *app) lspCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve editors: diagnostics, completion, definitions and more, over standard input and output",
-		Long: "Lsp is a server of the Language Server Protocol 3.17, which editors start. It checks what is in their buffers, saved or\n" +
+		Long: "Lsp is a server of the Language Server Protocol 3.17 (3.18 for clients that know it), which editors start. It checks what is in their buffers, saved or\n" +
 			"not, and runs nothing of the workspace. docs/editor.md has the settings of editors.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,9 +61,10 @@ func (a *app) lspOptions() lsp.Options {
 		Find:  func() ([]string, error) { return below(".") },
 		Log:   a.stderr,
 
-		Generated: generatedUnsaved,
-		Graph:     graphUnsaved,
-		LastRun:   runs.of,
+		Shown: map[string]func(string, lsp.Inputs) (string, error){
+			"flowgen.generated": generatedUnsaved, "flowgen.graph": graphUnsaved, "flowgen.plan": planUnsaved, "flowgen.manifest": manifestUnsaved,
+		},
+		LastRun: runs.of,
 	}
 }
 

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowgen-dev/flowgen/internal/offline"
 )
 
 // TestLSPTokens: names are coloured as what they are, also in text that YAML has no parts for.
@@ -220,16 +223,43 @@ func TestLSPLenses(t *testing.T) {
 	}
 }
 
-// TestLSPRecorded: with a recorded run, a hover shows what the node gave, and a lens how the run ended.
+// TestLSPRecorded: after a recorded run, a hover shows what the node gave, without the secret, and lenses show how the run ended and
+// replay it.
 func TestLSPRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
 	t.Parallel()
 	const flow = "hello.flowgen.yaml"
-	text := "flowgen: 1\nname: hello\ninput: {who: {type: string, default: Ada}}\ntools:\n  greet: {shell: 'echo \"Hi $1\" \"{who}\"', in: {who: string}, out: string, effects: none}\nnodes:\n  line: {tool: greet, with: {who: $input.who}}\noutput: {text: $line}\n"
-	e := edit(t, map[string]string{flow: text, ".flowgen/runs/x.jsonl": ""})
+	text := "flowgen: 1\nname: hello\ninput: {who: {type: string, default: Ada}}\nsecrets: [GREETING]\ntools:\n  greet: {command: [printenv, GREETING], env: {GREETING: secrets.GREETING}, in: {who: string}, out: string, effects: none, sandbox: none}\n  join: {command: [echo, \"Hi {{ who }}\"], in: {who: string}, out: string, effects: none, sandbox: none}\nnodes:\n  word: {tool: greet, with: {who: $input.who}}\n  line: {tool: join, with: {who: $input.who}}\noutput: {text: \"{{ word }} {{ line }}\"}\n"
+	e := editAs(t, edit(t, map[string]string{flow: text, "go.mod": "module example.com/hello\n\ngo 1.25\n", ".flowgen/runs/x.jsonl": ""}).dir, object{"commands": []string{"flowgen.terminal"}})
 	e.open(flow, text)
 	e.diagnostics(flow)
-	got := answer[struct{ Contents struct{ Value string } }](t, e.ask("textDocument/hover", e.on(flow, "line:", 0, 1))).Contents.Value
-	if !strings.Contains(got, "shell script, effects: none") || strings.Contains(got, "last run") {
-		t.Errorf("hover: %s", got)
+	hover := func(word string) string {
+		return answer[struct{ Contents struct{ Value string } }](t, e.ask("textDocument/hover", e.on(flow, word, 0, 1))).Contents.Value
+	}
+	if got := hover("line:"); !strings.Contains(got, "effects: none") || strings.Contains(got, "last run") {
+		t.Errorf("hover before a run: %s", got)
+	}
+	run := exec.Command("flowgen", "run", flow, "--quiet")
+	run.Dir = e.dir
+	run.Env = append(os.Environ(), "GREETING=canary-4711", "GOWORK=off")
+	for name, value := range offline.Env(t) {
+		run.Env = append(run.Env, name+"="+value)
+	}
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got := hover("line:"); !strings.Contains(got, "In the last run:") || !strings.Contains(got, `"Hi Ada`) {
+		t.Errorf("hover after a run: %s", got)
+	}
+	if got := hover("word:"); !strings.Contains(got, "In the last run:") || strings.Contains(got, "canary") {
+		t.Errorf("hover of a node that gave a secret: %s", got)
+	}
+	lenses := string(e.ask("textDocument/codeLens", object{"textDocument": object{"uri": e.uri(flow)}}))
+	for _, want := range []string{`"last run: succeeded"`, `["flowgen","inspect",`, `"replay"`, `["flowgen","replay","--runs",".flowgen/runs","hello.flowgen.yaml",`} {
+		if !strings.Contains(lenses, want) {
+			t.Errorf("no %s in %s", want, lenses)
+		}
 	}
 }

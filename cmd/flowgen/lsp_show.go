@@ -12,6 +12,8 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/lsp"
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/manifest"
+	"github.com/flowgen-dev/flowgen/ir/plan"
 	"github.com/flowgen-dev/flowgen/runtime/cli"
 )
 
@@ -45,6 +47,24 @@ func graphUnsaved(name string, from lsp.Inputs) (string, error) {
 		return "", fmt.Errorf("%s", bytes.TrimSpace(wrong.Bytes()))
 	}
 	return out.String(), nil
+}
+
+// planUnsaved is what `flowgen plan` prints of it.
+func planUnsaved(name string, from lsp.Inputs) (string, error) {
+	c, err := (&app{stderr: io.Discard}).unsavedProgram(name, from)
+	if err != nil {
+		return "", err
+	}
+	return cli.PlanText(plan.Why(c.program).JSON())
+}
+
+// manifestUnsaved is what `flowgen manifest` prints of it.
+func manifestUnsaved(name string, from lsp.Inputs) (string, error) {
+	c, err := (&app{stderr: io.Discard}).unsavedProgram(name, from)
+	if err != nil {
+		return "", err
+	}
+	return cli.ManifestText(manifest.Of(c.program).JSON())
 }
 
 func (a *app) unsavedProgram(name string, from lsp.Inputs) (*compiled, error) {

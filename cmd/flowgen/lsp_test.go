@@ -35,6 +35,7 @@ type published struct {
 	Diagnostics []struct {
 		Code, Message string
 		Severity      int
+		Tags          []int
 		Range         lspRange
 	}
 }
@@ -72,6 +73,11 @@ func editIn(t testing.TB, dir string) *editor { return editAs(t, dir, nil) }
 
 // editAs is editIn for a client with options of its own.
 func editAs(t testing.TB, dir string, options object) *editor {
+	return editFor(t, dir, options, object{})
+}
+
+// editFor is editAs for a client that can do more than the least.
+func editFor(t testing.TB, dir string, options, capabilities object) *editor {
 	t.Helper()
 	e := &editor{t: t, dir: dir, published: make(chan published, 10000), versions: map[string]int{}, texts: map[string]string{}}
 	e.cmd = exec.Command("flowgen", "lsp", "--stdio")
@@ -91,7 +97,7 @@ func editAs(t testing.TB, dir string, options object) *editor {
 	t.Cleanup(func() { _ = e.cmd.Process.Kill(); _ = e.cmd.Wait() })
 	e.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(pipes{out, in}, jsonrpc2.VSCodeObjectCodec{}), e, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	t.Cleanup(func() { e.conn.Close() })
-	e.init = e.ask("initialize", object{"rootUri": e.uri("."), "capabilities": object{}, "initializationOptions": options})
+	e.init = e.ask("initialize", object{"rootUri": e.uri("."), "capabilities": capabilities, "initializationOptions": options})
 	e.tell("initialized", object{})
 	return e
 }

@@ -57,7 +57,7 @@ const hello = answer(
     processId: process.pid,
     rootUri: uri("."),
     workspaceFolders: null,
-    capabilities: { general: { positionEncodings: ["utf-8", "utf-16"] }, textDocument: { semanticTokens: { requests: { full: true }, tokenTypes: [], tokenModifiers: [], formats: ["relative"] } } },
+    capabilities: { general: { positionEncodings: ["utf-8", "utf-16"] }, workspace: { textDocumentContent: {} }, textDocument: { rangeFormatting: { rangesSupport: true }, semanticTokens: { requests: { full: true }, tokenTypes: [], tokenModifiers: [], formats: ["relative"] } } },
     initializationOptions: { commands: ["flowgen.terminal", "flowgen.show"] },
   }),
 );
@@ -119,6 +119,14 @@ const edit = answer("WorkspaceEdit", await ask(lsp.RenameRequest.type, { positio
 must(edit.changes[document.uri].length === 4, "rename", edit);
 answer("TextEdit[]", await ask(lsp.DocumentFormattingRequest.type, { options: { tabSize: 2, insertSpaces: true } }));
 answer("TextEdit[]", await ask(lsp.DocumentRangeFormattingRequest.type, { range, options: { tabSize: 2, insertSpaces: true } }));
+answer("TextEdit[]", await ask(lsp.DocumentRangesFormattingRequest.type, { ranges: [range], options: { tabSize: 2, insertSpaces: true } }));
+const chain = answer("CallHierarchyItem[]", await ask(lsp.CallHierarchyPrepareRequest.type, { position: at("tool: greet", 6) }));
+const callers = answer("CallHierarchyIncomingCall[]", await connection.sendRequest(lsp.CallHierarchyIncomingCallsRequest.type, { item: chain[0] }));
+must(callers.length === 1 && callers[0].from.name === "shop" && callers[0].fromRanges.length === 1, "callers", callers);
+const called = answer("CallHierarchyOutgoingCall[]", await connection.sendRequest(lsp.CallHierarchyOutgoingCallsRequest.type, { item: callers[0].from }));
+must(called.some((c) => c.to.name === "greet"), "calls", called);
+const plan = answer("TextDocumentContentResult", await connection.sendRequest(lsp.TextDocumentContentRequest.type, { uri: document.uri.replace("file:", "flowgen.plan:") }));
+must(plan.text.includes("score"), "the plan", plan);
 const shown = await connection.sendRequest(lsp.ExecuteCommandRequest.type, { command: "flowgen.graph", arguments: [document.uri] });
 must(shown.text.includes("-->"), "graph", shown);
 

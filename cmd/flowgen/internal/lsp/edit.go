@@ -24,7 +24,7 @@ func (s *server) formatting(params *json.RawMessage) (any, error) {
 	return []textEdit{d.text.edit(out)}, nil
 }
 
-// rangeFormatting is what formatting changes of the lines of a range. A change that goes beyond them is left out.
+// rangeFormatting is what formatting changes of the lines of a range, or of several. A change that goes beyond them is left out.
 func (s *server) rangeFormatting(params *json.RawMessage) (any, error) {
 	p, err := decode[positionParams](params)
 	name := nameOf(p.TextDocument.URI)
@@ -36,18 +36,31 @@ func (s *server) rangeFormatting(params *json.RawMessage) (any, error) {
 	if err != nil || out == "" {
 		return []textEdit{}, nil
 	}
-	lo, hi := p.Range.Start.Line, p.Range.End.Line
-	if p.Range.End.Character > 0 || hi == lo {
-		hi++
+	if p.Ranges == nil {
+		p.Ranges = []span{p.Range}
 	}
 	edits := []textEdit{}
-	for _, h := range hunks(strings.SplitAfter(d.text.s, "\n"), strings.SplitAfter(out, "\n")) {
-		if h.lo < lo || h.hi > hi {
-			continue
+	lines := strings.SplitAfter(d.text.s, "\n")
+	starts := make([]int, len(lines)+1) // their offsets, and the end: the last line has no break behind it
+	for i, line := range lines {
+		starts[i+1] = starts[i] + len(line)
+	}
+	for _, h := range hunks(lines, strings.SplitAfter(out, "\n")) {
+		at := d.text.span(starts[h.lo], starts[h.hi])
+		if slices.ContainsFunc(p.Ranges, func(r span) bool { return at.linesOf(r) }) {
+			edits = append(edits, textEdit{at, h.text})
 		}
-		edits = append(edits, textEdit{span{position{Line: h.lo}, position{Line: h.hi}}, h.text})
 	}
 	return edits, nil
+}
+
+// linesOf reports whether s is of the lines of r only.
+func (s span) linesOf(r span) bool {
+	end := r.End.Line
+	if r.End.Character > 0 || end == r.Start.Line {
+		end++
+	}
+	return s.Start.Line >= r.Start.Line && (s.End.Line < end || s.End.Line == end && s.End.Character == 0)
 }
 
 // edit is the smallest edit of whole lines that makes another text of t.

@@ -3,6 +3,7 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -21,7 +22,15 @@ const (
 const (
 	commandGenerated = "flowgen.generated" // the Go of a workflow: its URI
 	commandGraph     = "flowgen.graph"     // its graph in Mermaid: its URI
+	commandPlan      = "flowgen.plan"      // its plan: its URI
+	commandManifest  = "flowgen.manifest"  // its manifest: its URI
 )
+
+// documents are what can be shown of a workflow, with their languages: the commands of the server, and the schemes of its read-only
+// documents in LSP 3.18, where flowgen.plan:///flows/x.flowgen.yaml is the plan of that file.
+var documents = map[string]string{commandGenerated: "go", commandGraph: "mermaid", commandPlan: "plaintext", commandManifest: "plaintext"}
+
+func schemes() []string { return slices.Sorted(maps.Keys(documents)) }
 
 type codeLens struct {
 	Range   span     `json:"range"`
@@ -31,6 +40,7 @@ type codeLens struct {
 type command struct {
 	Title     string `json:"title"`
 	Command   string `json:"command"`
+	Tooltip   string `json:"tooltip,omitempty"` // LSP 3.18
 	Arguments []any  `json:"arguments,omitempty"`
 }
 
@@ -96,9 +106,9 @@ func (s *server) ofWorkflow(r *root, n *index.Name) []codeLens {
 		out = append(out, s.terminal(n, "replay", "replay", "--runs", run.Folder, r.name, run.ID)...)
 	}
 	if s.offers[commandShow] {
-		for _, what := range []struct{ title, command string }{{"generated Go", commandGenerated}, {"graph", commandGraph}} {
+		for _, what := range []struct{ title, command string }{{"generated Go", commandGenerated}, {"graph", commandGraph}, {"plan", commandPlan}, {"manifest", commandManifest}} {
 			show := showing{what.command, []string{s.ws.uri(r.name)}, what.title}
-			out = append(out, codeLens{s.ws.span(n.At), &command{what.title, commandShow, []any{show}}})
+			out = append(out, codeLens{s.ws.span(n.At), &command{Title: what.title, Command: commandShow, Arguments: []any{show}}})
 		}
 	}
 	return out
@@ -110,7 +120,11 @@ func (s *server) terminal(n *index.Name, title string, args ...string) []codeLen
 		return nil
 	}
 	line := commandLine{s.ws.uri("."), append([]string{"flowgen"}, args...)}
-	return []codeLens{{s.ws.span(n.At), &command{title, commandTerminal, []any{line}}}}
+	run := &command{Title: title, Command: commandTerminal, Arguments: []any{line}}
+	if s.newer {
+		run.Tooltip = strings.Join(line.Args, " ")
+	}
+	return []codeLens{{s.ws.span(n.At), run}}
 }
 
 func (s *server) lastRun(r *root) *Run {
@@ -175,35 +189,57 @@ func (s *server) execute(params *json.RawMessage) (any, error) {
 	if len(p.Arguments) > 0 {
 		_ = json.Unmarshal(p.Arguments[0], &uri)
 	}
-	make, language := s.opts.Generated, "go"
-	switch p.Command {
-	case commandGenerated:
-	case commandGraph:
-		make, language = s.opts.Graph, "mermaid"
-	default:
-		return nil, refusal{codeInvalidParams, "there is no command " + p.Command}
+	text, err := s.document(p.Command, uri)
+	if err != nil {
+		return nil, err
+	}
+	language := documents[p.Command]
+	out := shown{language, text, []linePair{}}
+	if language == "go" {
+		out.Lines = linesOf(path.Base(nameOf(uri)), text)
+	}
+	return out, nil
+}
+
+// document makes a document about the workflow of a URI. It runs and writes nothing.
+func (s *server) document(what, uri string) (string, error) {
+	make := s.opts.Shown[what]
+	if make == nil {
+		return "", refusal{codeInvalidParams, "there is no command " + what}
 	}
 	name := nameOf(uri)
 	if !isYAML(name) {
-		return nil, refusal{codeInvalidParams, p.Command + " takes the URI of a workflow"}
+		return "", refusal{codeInvalidParams, what + " takes the URI of a workflow"}
 	}
 	if s.ws.roots[name] == nil && s.ws.docs[name] == nil { // only what the server has seen anyway
 		s.ws.settle()
 		if s.ws.roots[name] == nil {
-			return nil, refusal{codeInvalidParams, name + " is no workflow of this workspace"}
+			return "", refusal{codeInvalidParams, name + " is no workflow of this workspace"}
 		}
 	}
 	in := s.ws.inputs()
 	in.Later = false
 	text, err := make(name, in)
 	if err != nil {
-		return nil, refusal{codeRefused, err.Error()}
+		return "", refusal{codeRefused, err.Error()}
 	}
-	out := shown{language, text, []linePair{}}
-	if language == "go" {
-		out.Lines = linesOf(path.Base(name), text)
+	return text, nil
+}
+
+// content is a read-only document of LSP 3.18.
+func (s *server) content(params *json.RawMessage) (any, error) {
+	p, err := decode[struct {
+		URI string `json:"uri"`
+	}](params)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	scheme, rest, _ := strings.Cut(p.URI, ":")
+	text, err := s.document(scheme, "file:"+rest)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"text": text}, nil
 }
 
 // linesOf pairs lines of a workflow with those of its Go that name them: what nodes are, and after that where each is called.

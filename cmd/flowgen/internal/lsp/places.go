@@ -87,6 +87,12 @@ func (w *workspace) diagnostic(d diag.Diagnostic) diagnostic {
 	if d.Code != "" {
 		out.CodeDescription = &codeDescription{codesPage + strings.ToLower(string(d.Code))}
 	}
+	switch d.Code {
+	case diag.Unused, diag.Unreachable:
+		out.Tags = []int{1} // unnecessary
+	case diag.Deprecated:
+		out.Tags = []int{2} // deprecated
+	}
 	if d.Help != "" {
 		out.Message += "\n" + d.Help
 	}

@@ -2,7 +2,7 @@ package lsp
 
 import "encoding/json"
 
-// The part of LSP 3.17 that the server speaks. Names are those of the protocol.
+// The part of LSP 3.17 that the server speaks, and of 3.18 what clients have to offer first. Names are those of the protocol.
 
 type (
 	position struct {
@@ -30,6 +30,7 @@ type (
 		NewName string `json:"newName"`
 		Query   string `json:"query"`
 		Range   span   `json:"range"`
+		Ranges  []span `json:"ranges"`
 	}
 	textEdit struct {
 		Range   span   `json:"range"`
@@ -50,9 +51,18 @@ type initializeParams struct {
 		General struct {
 			PositionEncodings []string `json:"positionEncodings"`
 		} `json:"general"`
+		Workspace struct {
+			TextDocumentContent *struct{} `json:"textDocumentContent"` // LSP 3.18
+		} `json:"workspace"`
+		TextDocument struct {
+			RangeFormatting struct {
+				Ranges bool `json:"rangesSupport"` // LSP 3.18
+			} `json:"rangeFormatting"`
+		} `json:"textDocument"`
 	} `json:"capabilities"`
 	Options struct {
 		Commands []string `json:"commands"`
+		Hints    hints    `json:"hints"`
 	} `json:"initializationOptions"`
 }
 
@@ -188,6 +198,7 @@ type inlayHint struct {
 	Label    string   `json:"label"`
 	Kind     int      `json:"kind"` // 1 type
 	Left     bool     `json:"paddingLeft"`
+	Tooltip  string   `json:"tooltip,omitempty"`
 }
 
 type renameRange struct {

@@ -27,9 +27,8 @@ type Options struct {
 	Find    func() ([]string, error)                // the workflow files of the workspace
 	Log     io.Writer
 
-	Generated func(name string, from Inputs) (string, error) // the Go of a workflow
-	Graph     func(name string, from Inputs) (string, error) // its graph
-	LastRun   func(name, workflow string) *Run               // nil when there is none
+	Shown   map[string]func(name string, from Inputs) (string, error) // documents about a workflow, by the names of its commands
+	LastRun func(name, workflow string) *Run                          // nil when there is none
 }
 
 // Serve speaks the protocol over stdio until the client says exit or goes away. It reports whether the client said goodbye.
@@ -56,8 +55,10 @@ type server struct {
 	cancelled sync.Map // of jsonrpc2.ID
 	schemas   map[string]*shape
 	offers    map[string]bool // commands that the client has
-	ready     bool            // initialized
-	down      bool            // shut down
+	hints     hints
+	newer     bool // the client knows documents of LSP 3.18
+	ready     bool // initialized
+	down      bool // shut down
 }
 
 // Handle implements jsonrpc2.Handler: it only queues, but for cancellations, which are about what is queued.
@@ -213,6 +214,11 @@ func init() {
 		"textDocument/signatureHelp":        (*server).signatures,
 		"textDocument/selectionRange":       (*server).selections,
 		"textDocument/rangeFormatting":      (*server).rangeFormatting,
+		"textDocument/rangesFormatting":     (*server).rangeFormatting,
+		"textDocument/prepareCallHierarchy": (*server).prepareCalls,
+		"callHierarchy/incomingCalls":       (*server).incomingCalls,
+		"callHierarchy/outgoingCalls":       (*server).outgoingCalls,
+		"workspace/textDocumentContent":     (*server).content,
 		"textDocument/prepareRename":        (*server).prepareRename,
 		"textDocument/rename":               (*server).rename,
 		"textDocument/semanticTokens/full":  (*server).semanticTokens,
@@ -256,11 +262,20 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 	for _, c := range p.Options.Commands {
 		s.offers[c] = true
 	}
+	s.hints = p.Options.Hints
+	s.newer = p.Capabilities.Workspace.TextDocumentContent != nil
 	s.ws.begin(root != "")
 	s.ready = true
+	can := capabilities(encoding)
+	if s.newer {
+		can["workspace"] = map[string]any{"textDocumentContent": map[string]any{"schemes": schemes()}}
+	}
+	if p.Capabilities.TextDocument.RangeFormatting.Ranges {
+		can["documentRangeFormattingProvider"] = map[string]any{"rangesSupport": true}
+	}
 	return map[string]any{
 		"serverInfo":   map[string]string{"name": "flowgen", "version": s.opts.Version},
-		"capabilities": capabilities(encoding),
+		"capabilities": can,
 	}, nil
 }
 
@@ -271,9 +286,9 @@ func capabilities(encoding string) map[string]any {
 		"inlayHintProvider":      true,
 		"signatureHelpProvider":  map[string]any{"triggerCharacters": []string{"(", ","}},
 		"semanticTokensProvider": map[string]any{"legend": map[string]any{"tokenTypes": tokenTypes, "tokenModifiers": tokenModifiers}, "full": true, "range": true},
-		"selectionRangeProvider": true, "documentRangeFormattingProvider": true,
+		"selectionRangeProvider": true, "callHierarchyProvider": true, "documentRangeFormattingProvider": true,
 		"codeLensProvider":       map[string]any{},
-		"executeCommandProvider": map[string]any{"commands": []string{commandGenerated, commandGraph}},
+		"executeCommandProvider": map[string]any{"commands": schemes()},
 		"definitionProvider":     true, "typeDefinitionProvider": true, "referencesProvider": true, "documentHighlightProvider": true,
 		"hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true, "foldingRangeProvider": true,
 		"documentFormattingProvider": true, "documentLinkProvider": map[string]any{},
