@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,7 +55,7 @@ func (f *Folder) Record(info *flow.Info) (engine.Engine, error) { return f.New(i
 // New returns an engine that records a new run.
 func (f *Folder) New(info *flow.Info) *Engine {
 	now := f.opts.Now()
-	e := &Engine{folder: f, id: engine.NewRunID(info.Name, now), base: now, seed: f.opts.Seed()}
+	e := &Engine{folder: f, idle: newIdle(), id: engine.NewRunID(info.Name, now), base: now, seed: f.opts.Seed()}
 	e.describe(info)
 	return e
 }
@@ -99,7 +98,7 @@ func (f *Folder) Resume(info *flow.Info, id string, c Continue) (*Engine, *journ
 		return nil, nil, errors.Join(err, log.Close())
 	}
 	h := j.Header()
-	e := &Engine{folder: f, id: id, base: h.Begin, seed: h.Seed, log: log, old: j}
+	e := &Engine{folder: f, idle: newIdle(), id: id, base: h.Begin, seed: h.Seed, log: log, old: j}
 	e.describe(info)
 	if e.from, err = f.originOf(id, j, e.header.Nodes); err != nil {
 		return nil, nil, errors.Join(err, log.Close())
@@ -479,51 +478,4 @@ func wrap(err error) error {
 
 func unavailable(err error) *runtime.RunError {
 	return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: err.Error(), Err: err}
-}
-
-// idle finds out when a run does nothing but wait for answers.
-type idle struct {
-	busy  atomic.Int64 // calls and waits that are not questions
-	moved atomic.Int64 // counts their beginnings and ends; an end before busy falls, so that no calm is seen without it
-	gave  atomic.Bool
-}
-
-// Suspended implements engine.Suspender.
-func (e *Engine) Suspended() bool { return e.idle.stopped() }
-
-func (i *idle) begin()        { i.busy.Add(1); i.moved.Add(1) }
-func (i *idle) end()          { i.moved.Add(1); i.busy.Add(-1) }
-func (i *idle) stopped() bool { return i.gave.Load() }
-
-// calm returns how often something has moved, and whether nothing goes on and nothing has since the time before.
-func (i *idle) calm(before int64) (moved int64, calm bool) {
-	busy := i.busy.Load() // first: what ends after this has not been over
-	moved = i.moved.Load()
-	return moved, busy == 0 && moved == before
-}
-
-// quiet is how long nothing else must have happened before a run that waits for answers is stopped.
-const quiet = 150 * time.Millisecond
-
-// Wait is what a question does that nobody is there to answer: it waits until nothing else in the run goes on, and then
-// stops the run with stop, so that it can be resumed when there is an answer. It returns the error of ctx.
-func (e *Engine) Wait(ctx context.Context, stop func()) error {
-	tick := time.NewTicker(quiet)
-	defer tick.Stop()
-	before := int64(-1)
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-		now, calm := e.idle.calm(before)
-		if calm {
-			e.idle.gave.Store(true)
-			stop()
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		before = now
-	}
 }
