@@ -50,6 +50,7 @@ const conceptsGlob = "../docs/concepts/*.md"
 //	yaml fragment=FRAME   a part; testdata/docs.txtar has the frame, which it completes where the line `...` stands
 //	yaml error=CODE       wrong: it reports CODE, as an error or a warning, and nothing else; fragment= may stand beside it
 //	go file=NAME          a Go file of the page's module, example.com/app
+//	go fragment=FRAME     a part; TestDocsGo completes and compiles it
 //	console               commands behind `$ `, each followed by what it prints, if that is shown
 //
 // Of a console's commands those that start with flowgen or sed are run, one after the other, in a folder that holds the page's
