@@ -139,9 +139,10 @@ func (a *app) generate(names []string, found bool, how generation) error {
 			return err
 		}
 	}
-	hint := unrequired(outputs)
-	fmt.Fprint(a.stderr, hint)
-	if stamp != nil && unchanged && hint == "" {
+	if !unchanged {
+		fmt.Fprint(a.stderr, unrequired(outputs))
+	}
+	if stamp != nil && unchanged {
 		keep(stamp, files, outputs)
 	}
 	return nil

@@ -137,7 +137,7 @@ func TestToy(t *testing.T) {
 		t.Errorf("%d commands of the page were run", ran)
 	}
 	for _, name := range []string{"toy_flow.go", "toy_flow.json"} {
-		o.put("golden/toy/greeting/"+name, read(t, filepath.Join(dir, name)))
+		o.put("golden/toy/greeting/"+name, read(t, filepath.Join(dir, "greeting", name)))
 	}
 	o.folder("golden/toy/program", "testdata/program")
 	o.put("golden/toy/program/cases.go", []byte("package main\n\nimport \"github.com/flowgen-dev/flowgen/golden/toy/greeting\"\n\nfunc init() { add(\"greeting\", greeting.Info, greeting.New) }\n"))
