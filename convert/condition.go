@@ -15,6 +15,9 @@ type Condition struct {
 	*Converter
 	// Place is a reference as an expression with its type, nil when that is not known or there may be no value.
 	Place func(*dialect.Reference) (string, *schema.Type)
+	// Lacks reports whether there may be no value at a place, which then is neither equal to another nor before or after it; nil:
+	// there always is one.
+	Lacks func(*dialect.Reference) bool
 	// Refusal and Help are about conditions that mean something else here; empty: those that fit most dialects.
 	Refusal, Help string
 }
@@ -25,10 +28,8 @@ func (c *Condition) Text(p *dialect.Predicate) string {
 	case "&&", "||":
 		return c.side(p, p.Kids[0]) + " " + p.Op + " " + c.side(p, p.Kids[1])
 	case "==", "!=", "<", "<=", ">", ">=":
-		a, at := c.operand(p.Kids[0])
-		b, bt := c.operand(p.Kids[1])
-		if at != nil && bt != nil && (number(at) && number(bt) || (p.Op == "==" || p.Op == "!=") && at.Kind == bt.Kind && at.Kind != schema.List && at.Kind != schema.Map) {
-			return a + " " + p.Op + " " + b
+		if text := c.compared(p, p.Op, p.Op == "!="); text != "" {
+			return text
 		}
 	case "ref", "const":
 		if a, at := c.operand(p); at != nil && at.Kind == schema.Bool {
@@ -39,11 +40,47 @@ func (c *Condition) Text(p *dialect.Predicate) string {
 	return "true"
 }
 
-func (c *Condition) side(p, kid *dialect.Predicate) string {
-	if kid.Op == "||" && p.Op == "&&" {
-		return "(" + c.Text(kid) + ")"
+var negations = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+// Not is the opposite of a condition.
+func (c *Condition) Not(p *dialect.Predicate) string {
+	if op := negations[p.Op]; op != "" {
+		if text := c.compared(p, op, p.Op != "!="); text != "" {
+			return text
+		}
 	}
-	return c.Text(kid)
+	return "!(" + c.Text(p) + ")"
+}
+
+// compared is a comparison, and absent what it is where there is no value; empty: the native language has none.
+func (c *Condition) compared(p *dialect.Predicate, op string, absent bool) string {
+	a, at := c.operand(p.Kids[0])
+	b, bt := c.operand(p.Kids[1])
+	if at == nil || bt == nil || !(number(at) && number(bt) || (op == "==" || op == "!=") && at.Kind == bt.Kind && at.Kind != schema.List && at.Kind != schema.Map) {
+		return ""
+	}
+	text := a + " " + op + " " + b
+	for i, place := range []string{a, b} {
+		if kid := p.Kids[i]; kid.Op != "ref" || c.Lacks == nil || !c.Lacks(kid.Ref) {
+			continue
+		}
+		switch other := p.Kids[1-i]; {
+		case other.Op != "const":
+			return ""
+		case absent:
+			return place + " == null || " + text
+		}
+		return place + " != null && " + text
+	}
+	return text
+}
+
+func (c *Condition) side(p, kid *dialect.Predicate) string {
+	text := c.Text(kid)
+	if p.Op == "&&" && (kid.Op == "||" || strings.Contains(text, " == null || ")) {
+		return "(" + text + ")"
+	}
+	return text
 }
 
 func number(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Float }

@@ -29,6 +29,9 @@ func (p *nodePrinter) put(key string, v doc.Value, own ...source.Span) {
 // node is a node: its verb, and what goes with every verb.
 func (c *Converter) node(n *ir.Node) doc.Value {
 	p := &nodePrinter{c, &doc.Mapping{}, NodeAt(c.Root, n.Span)}
+	if n.When != nil {
+		p.put("when", p.condition(n.When))
+	}
 	switch v := n.Verb.(type) { // of verbs that no conversion makes there is nothing to print
 	case nil: // which was refused
 	case *ir.ToolCall:

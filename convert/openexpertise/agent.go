@@ -181,6 +181,10 @@ func (x *experience) place(u *unit, r *dialect.Reference, vars variables) (strin
 			return m.result(x.IDs[m.node.ID.Name], r.Path[0]), holds(s)
 		}
 		return "state." + r.Path[0], holds(s)
+	case "iter":
+		return "state." + x.in[u.node].iter, schema.IntType
+	case "pipeline", "loop":
+		return doc.Escaped(x.in[u.node].ID.Name), schema.StringType
 	case "edges":
 		from := x.units[x.nodes[r.Path[0]]]
 		if from.module == nil || !from.module.says("edge_output") || from.node.Each != nil {

@@ -3,7 +3,6 @@ package openexpertise
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir"
@@ -12,11 +11,8 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
 
-// always are the arguments that the engine gives to every module, and itemNames those of an item of a for_each.
-var (
-	always    = []string{"_state", "_edge_inputs"}
-	itemNames = []string{"_item", "_item_index", "$item", "$index"}
-)
+// always are the arguments that the engine gives to every module.
+var always = []string{"_state", "_edge_inputs"}
 
 // args is what a module is given, with its types.
 type args struct {
@@ -30,13 +26,14 @@ func (a *args) add(key ir.Ident, v ir.Value, t *schema.Type) {
 
 // arguments finds what a module is given: its args, and of what the engine adds the parts that it can see.
 func (x *experience) arguments(u *unit, to *args, vars variables) {
+	names := x.roundNames(u, vars)
 	if u.node.Args != nil {
 		for _, e := range u.node.Args.Entries {
 			if jsName.FindString(e.Key.Name) != e.Key.Name || e.Key.Name == "" {
 				x.Refuse(e.Key.Span, "rename it", "an argument called %q has no place in the native language: names are letters, digits, _ and $", e.Key.Name)
 				continue
 			}
-			if slices.Contains(always, e.Key.Name) || u.node.Each != nil && slices.Contains(itemNames, e.Key.Name) {
+			if slices.Contains(always, e.Key.Name) || slices.ContainsFunc(names, func(own *ir.Entry) bool { return own.Key.Name == e.Key.Name }) {
 				continue // the engine's own takes its place
 			}
 			v, typ := x.argument(e.Value, u.node)
@@ -44,19 +41,12 @@ func (x *experience) arguments(u *unit, to *args, vars variables) {
 		}
 	}
 	mod := u.module
-	if u.node.Each != nil {
-		if mod.all() {
-			x.Refuse(u.node.ID.Span, "take the parts that it needs out of its argument", "the module can see its argument as a whole, in which the engine puts $item and $index")
-		}
-		for _, name := range itemNames {
-			if !mod.reads(name) {
-				continue
-			}
-			if strings.HasSuffix(name, "index") {
-				to.add(convert.Name(name), convert.Ref(vars.index), schema.IntType)
-				continue
-			}
-			to.add(convert.Name(name), convert.Ref(vars.item), schema.AnyType)
+	if len(names) > 0 && mod.all() {
+		x.Refuse(u.node.ID.Span, "take the parts that it needs out of its argument", "the module can see its argument as a whole, in which the engine puts %s and %s", names[len(names)-2].Key.Name, names[len(names)-1].Key.Name)
+	}
+	for _, e := range names {
+		if mod.reads(e.Key.Name) {
+			to.add(e.Key, e.Value, nameType(e.Key.Name))
 		}
 	}
 	if mod.reads("_edge_inputs") {
@@ -72,6 +62,12 @@ func (x *experience) edgeInputs(u *unit, to *args) {
 	p := u.module.looks("_edge_inputs")
 	v := &ir.Object{}
 	var seen []string
+	if r := x.in[u.node]; r != nil && r.Kind == openexpertise.PhasePipeline {
+		if i := slices.Index(r.nodes, u.node); i > 0 {
+			name := r.nodes[i-1].ID.Name
+			v.Entries = append(v.Entries, convert.Pair(name, convert.Ref(x.IDs[name]+".edge_output")))
+		}
+	}
 	for _, r := range u.node.Routes {
 		from := x.units[x.nodes[r.From.Name]]
 		if !p.whole && !slices.Contains(p.fields, r.From.Name) {

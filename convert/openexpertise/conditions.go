@@ -18,7 +18,8 @@ func (x *experience) edges() {
 	var extra, ways, ends []*ir.Edge
 	inside := map[string][]*ir.Edge{} // the ways through nodes that become several, by the first of these
 	on := map[string]bool{}
-	for _, n := range x.tree.Nodes {
+	graph := slices.DeleteFunc(slices.Clone(x.tree.Nodes), func(n *openexpertise.Node) bool { return x.in[n] != nil })
+	for _, n := range graph {
 		var seen []string
 		id := x.IDs[n.ID.Name]
 		to := x.begins(x.units[n])
@@ -47,8 +48,8 @@ func (x *experience) edges() {
 		}
 	}
 	slices.SortStableFunc(ways, func(a, b *ir.Edge) int { return a.Span.Lo - b.Span.Lo })
-	for _, n := range x.tree.Nodes {
-		if id := x.IDs[n.ID.Name]; !on[id] && len(x.tree.Nodes) > 1 {
+	for _, n := range graph {
+		if id := x.IDs[n.ID.Name]; !on[id] && len(graph) > 1 {
 			ends = append(ends, convert.Edge(id, source.Span{}, "end"))
 		}
 	}
@@ -59,7 +60,7 @@ func (x *experience) edges() {
 			delete(inside, e.To[0].Name)
 		}
 	}
-	for _, n := range x.tree.Nodes {
+	for _, n := range graph {
 		all = append(all, inside[x.begins(x.units[n])]...)
 	}
 	x.Out.Body.Edges = append(all, ends...)
@@ -77,7 +78,7 @@ func (x *experience) conditions() {
 				}
 				for _, w := range x.tree.Nodes {
 					u := x.units[w]
-					if slices.Contains(u.writes, ref.Path[0]) && w != from && w != n && !x.order.Before(w, from) && !x.order.Before(n, w) {
+					if slices.Contains(u.writes, ref.Path[0]) && w != from && w != n && !x.before(w, from) && !x.before(n, w) {
 						x.Refuse(ref.Text.Span, "add an edge from it to "+from.ID.Name, "the node %s writes state.%s at a time that no edge tells, before or after this condition", w.ID.Name, ref.Path[0])
 					}
 				}
@@ -107,7 +108,7 @@ func (x *experience) sideBySide() {
 	nodes := x.tree.Nodes
 	for i, a := range nodes {
 		for _, b := range nodes[i+1:] {
-			if !x.order.Before(a, b) && !x.order.Before(b, a) {
+			if !x.before(a, b) && !x.before(b, a) {
 				x.Note(b.ID.Span, "add an edge between them if their order matters", "the native workflow runs %s and %s at the same time: no edge orders them", x.IDs[a.ID.Name], x.IDs[b.ID.Name])
 				return
 			}

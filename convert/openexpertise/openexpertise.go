@@ -22,6 +22,8 @@ type experience struct {
 	shapes map[string]string // tool keys by module and signature
 	fields map[string]*ir.State
 	extra  map[*openexpertise.Node]*openexpertise.Node // the node that the engine runs before one, where no edge tells
+	rounds []*round
+	in     map[*openexpertise.Node]*round // the pipeline or loop that runs a node
 }
 
 // A unit is a node with what is known of its module.
@@ -55,17 +57,19 @@ var words = map[string]convert.Word{
 // node sets, with the types that the state declares.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*openexpertise.Tree)
-	x := &experience{Converter: c, tree: tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}}
+	x := &experience{Converter: c, tree: tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}, in: map[*openexpertise.Node]*round{}}
 	x.order = &convert.Order[*openexpertise.Node]{All: true, Leads: x.leads, Fails: func(n *openexpertise.Node) bool { return n.Skips }}
 	c.Keys, c.Words = keys, words
 	x.sections()
 	for _, s := range x.tree.State {
 		x.fields[s.Name.Name] = s
 	}
+	x.findRounds()
 	for _, n := range x.tree.Nodes {
 		x.nodes[n.ID.Name] = n
 		x.unit(n)
 	}
+	x.handing()
 	if c.Refused {
 		return
 	}
@@ -73,8 +77,11 @@ func Convert(c *convert.Converter) {
 	x.conditions()
 	x.appends()
 	for _, n := range x.tree.Nodes {
+		if x.in[n] != nil {
+			continue
+		}
 		u := x.units[n]
-		node := x.node(u)
+		node := x.node(u, variables{})
 		if n.Each == nil {
 			x.first(u, node)
 			c.Out.Body.Nodes = append(c.Out.Body.Nodes, u.before...)
@@ -82,13 +89,22 @@ func Convert(c *convert.Converter) {
 		c.Out.Body.Nodes = append(c.Out.Body.Nodes, node)
 	}
 	c.Out.Secrets, c.Out.Models = x.tree.Secrets, x.tree.Models
-	x.state()
 	x.edges()
+	if len(x.rounds) > 0 {
+		x.roundNodes()
+	}
+	x.state()
 	x.sideBySide()
 }
 
 // leads are the edges to a node, and the node that the engine runs before it: all of them have to do well.
 func (x *experience) leads(n *openexpertise.Node) (list []convert.Lead[*openexpertise.Node]) {
+	if n == nil { // what nothing is known of
+		return nil
+	}
+	if r := x.in[n]; r != nil {
+		return x.roundLeads(r, n)
+	}
 	for _, r := range n.Routes {
 		list = append(list, convert.Lead[*openexpertise.Node]{From: x.nodes[r.From.Name], Sure: r.When == nil})
 	}
@@ -101,11 +117,6 @@ func (x *experience) leads(n *openexpertise.Node) (list []convert.Lead[*openexpe
 // sections refuses what is next to the graph and has no counterpart.
 func (x *experience) sections() {
 	x.Only(x.tree.Name.Span, "the experience", x.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Secrets Models")
-	for _, ph := range x.tree.Phases {
-		if ph.Kind != openexpertise.PhaseGraph {
-			x.Refuse(ph.ID.Span, "write a `map` or a `loop` in the native language", "pipelines and loops are not converted")
-		}
-	}
 	x.Only(x.tree.Name.Span, "the experience", x.tree, "Workflow Nodes Phases Upstream Concurrency")
 }
 
@@ -154,7 +165,9 @@ func (x *experience) chain() {
 	}
 	var order []*openexpertise.Node
 	for _, ph := range x.tree.Phases {
-		order = append(order, ph.Nodes...)
+		if ph.Kind == openexpertise.PhaseGraph {
+			order = append(order, ph.Nodes...)
+		}
 	}
 	for i := 1; i < len(order); i++ {
 		for j := i - 1; j >= 0; j-- {
@@ -173,7 +186,7 @@ func (x *experience) chain() {
 func (x *experience) certain(field string, at *openexpertise.Node) bool {
 	for _, w := range x.tree.Nodes {
 		u := x.units[w]
-		if u == nil || !slices.Contains(u.writes, field) || u.node.Each != nil {
+		if u == nil || !x.runs(w) || !slices.Contains(u.writes, field) || u.node.Each != nil {
 			continue
 		}
 		if at != nil && x.order.Left(u.node, at) || at == nil && x.order.Always(u.node) {
@@ -185,7 +198,7 @@ func (x *experience) certain(field string, at *openexpertise.Node) bool {
 
 // written reports whether any node writes a field.
 func (x *experience) written(field string) bool {
-	return slices.ContainsFunc(x.tree.Nodes, func(n *openexpertise.Node) bool { return slices.Contains(x.units[n].writes, field) })
+	return slices.ContainsFunc(x.tree.Nodes, func(n *openexpertise.Node) bool { return x.runs(n) && slices.Contains(x.units[n].writes, field) })
 }
 
 // appends refuses lists that several nodes add to in an order that is another one here: the engine runs waves of nodes, and
@@ -204,12 +217,12 @@ func (x *experience) appends() {
 		var writers []*openexpertise.Node
 		ordered, free := true, true
 		for _, n := range x.tree.Nodes {
-			if !slices.Contains(x.units[n].writes, s.Name.Name) {
+			if !x.runs(n) || !slices.Contains(x.units[n].writes, s.Name.Name) {
 				continue
 			}
 			for _, w := range writers {
-				ordered = ordered && (x.order.Before(w, n) || x.order.Before(n, w))
-				free = free && !x.order.Before(w, n) && !x.order.Before(n, w) && at[w] < at[n]
+				ordered = ordered && (x.before(w, n) || x.before(n, w))
+				free = free && !x.before(w, n) && !x.before(n, w) && at[w] < at[n]
 			}
 			writers = append(writers, n)
 		}
@@ -258,15 +271,19 @@ func (x *experience) state() {
 		x.Out.State = append(x.Out.State, &ir.State{Name: s.Name, Type: x.read(s), Merge: ir.Merge{Kind: s.Merge.Kind}})
 		x.Out.Output = append(x.Out.Output, &ir.Output{Name: s.Name, Value: convert.Ref("state." + name)})
 	}
+	for _, r := range x.rounds {
+		if r.iter != "" {
+			x.Out.State = append(x.Out.State, &ir.State{Name: convert.Name(r.iter), Type: schema.IntType, Init: &schema.Default{JSON: "0"}})
+		}
+	}
 }
 
 // node is a node; one that runs for each item of a list is a map with the node in it.
-func (x *experience) node(u *unit) *ir.Node {
+func (x *experience) node(u *unit, vars variables) *ir.Node {
 	n := u.node
 	id := x.IDs[n.ID.Name]
 	node := &ir.Node{ID: ir.Ident{Name: id}, Span: n.Span}
 	inner := node
-	vars := variables{}
 	if n.Each != nil {
 		vars = x.variables()
 		id = "each_" + id
@@ -274,7 +291,7 @@ func (x *experience) node(u *unit) *ir.Node {
 			x.Refuse(n.ID.Span, "rename it", "the node's name is too long")
 		}
 		inner = &ir.Node{ID: convert.Name(id), Span: n.Span}
-		m := &ir.Map{Over: convert.Ref(x.listPath(n.Each.Over, n)), As: convert.Name(vars.item), Parallel: n.Each.Concurrency, Do: ir.Body{Nodes: []*ir.Node{inner}, Result: convert.Ref(id)}}
+		m := &ir.Map{Over: convert.Ref(x.listPath(n.Each.Over, n, n.ID.Name)), As: convert.Name(vars.item), Parallel: n.Each.Concurrency, Do: ir.Body{Nodes: []*ir.Node{inner}, Result: convert.Ref(id)}}
 		if u.module != nil && (u.module.reads("_item_index") || u.module.reads("$index")) {
 			m.Index = &ir.Ident{Name: vars.index}
 		}
@@ -303,17 +320,25 @@ func (x *experience) node(u *unit) *ir.Node {
 type variables struct{ item, index string }
 
 func (x *experience) variables() variables {
-	return variables{x.FreeID("item"), x.FreeID("i")}
+	free := func(names ...string) string { // names that differ by a _ only are one in Go
+		for _, name := range names {
+			if x.FreeID(name) == name {
+				return name
+			}
+		}
+		return x.FreeID(names[0])
+	}
+	return variables{free("item", "element", "entry"), free("i", "at", "number")}
 }
 
 // listPath is the list of a for_each.
-func (x *experience) listPath(r *dialect.Reference, n *openexpertise.Node) string {
+func (x *experience) listPath(r *dialect.Reference, n *openexpertise.Node, by string) string {
 	if r.Root != "state" || len(r.Path) != 1 || r.Filter != "" {
 		x.Refuse(r.Text.Span, "write the list to a field of the state", "only a field of the state can be gone through")
 		return "state"
 	}
 	if !x.certain(r.Path[0], n) {
-		x.Refuse(r.Text.Span, "let a node before it write the field", "state.%s may not have been written when %s goes through it", r.Path[0], n.ID.Name)
+		x.Refuse(r.Text.Span, "let a node before it write the field", "state.%s may not have been written when %s goes through it", r.Path[0], by)
 	}
 	return "state." + r.Path[0]
 }
