@@ -46,11 +46,12 @@ const (
 
 // exceptions are the files that use a door, with what they use and why. Everything else reads through internal/files.
 var exceptions = []struct{ file, uses, why string }{
-	{"internal/files/files.go", "filepath.EvalSymlinks os.OpenRoot os.Root syscall.O_NONBLOCK", "is the door"},
-	{"internal/files/named.go", "filepath.WalkDir os.Lstat os.OpenFile os.Stat syscall.O_NONBLOCK", "is the door for names that the user typed"},
+	{"internal/files/files.go", "filepath.EvalSymlinks os.OpenRoot os.Root", "is the door"},
+	{"internal/files/open.go", "syscall.O_NONBLOCK", "is the door"},
+	{"internal/files/named.go", "filepath.WalkDir os.Lstat os.OpenFile os.Stat", "is the door for names that the user typed"},
 	{"internal/files/message.go", "syscall.ELOOP syscall.ENAMETOOLONG syscall.ENOTDIR syscall.ENXIO", "says what errors mean"},
 	{"internal/programs/programs.go", "exec.CommandContext exec.LookPath filepath.EvalSymlinks os.Readlink os.Stat", "looks for programs in PATH, and asks the go command for its folders"},
-	{"internal/programs/within.go", "syscall.SIGHUP syscall.SIGTERM", "passes signals on"},
+	{"internal/programs/signals.go", "syscall.SIGHUP syscall.SIGTERM", "passes signals on"},
 	{"ir/bind/load.go", "os.Stat packages.Load", starts + "; what that names is read through internal/files"},
 	{"ir/bind/jssource/sources.go", "filepath.EvalSymlinks", metadata},
 	{"ir/bind/jssource/bundle.go", "api.Build", "esbuild reads through a plugin of this package"},

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // Max is the size of the largest file that is read, in bytes.
@@ -85,7 +84,7 @@ func (r Roots) in(name string, use func(root *os.Root, rel string) error) error 
 // open opens a name. There is no second look at it: what is read is what was opened. Opening a pipe does not wait.
 func (r Roots) open(name string) (f *os.File, err error) {
 	err = r.in(name, func(root *os.Root, rel string) error {
-		f, err = root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		f, err = root.OpenFile(rel, os.O_RDONLY|noWait, 0)
 		return err
 	})
 	return f, err

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 )
 
 // What follows is for names that the user has typed, or that follow from nothing but where the user is: they may be
@@ -14,7 +13,7 @@ import (
 
 // Read reads a regular file of at most max bytes, wherever it is.
 func Read(name string, max int) ([]byte, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
 // List lists a folder in the order of names.
 func List(dir string) ([]fs.DirEntry, error) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(dir, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, err
 	}

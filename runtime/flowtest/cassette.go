@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/internal/nowait"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -53,7 +53,7 @@ func (f cassetteFile) load() (_ *journal.Journal, err error) {
 		return nil, err
 	}
 	defer root.Close()
-	file, err := root.OpenFile(filepath.FromSlash(f.name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to would block
+	file, err := root.OpenFile(filepath.FromSlash(f.name), os.O_RDONLY|nowait.Flag, 0) // a pipe that nobody writes to would block
 	if err != nil {
 		return nil, err
 	}

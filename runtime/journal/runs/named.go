@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 
+	"github.com/flowgen-dev/flowgen/runtime/internal/nowait"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 )
@@ -25,7 +25,7 @@ func (f *Folder) Named(workflow, name string) (id string, j *journal.Journal, er
 		j, err = f.Read(id)
 		return id, j, err
 	}
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for a pipe
+	file, err := os.OpenFile(name, os.O_RDONLY|nowait.Flag, 0) // does not wait for a pipe
 	if err != nil {
 		return "", nil, err
 	}

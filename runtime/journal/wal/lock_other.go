@@ -1,0 +1,19 @@
+//go:build !unix && !windows
+
+package wal
+
+import "errors"
+
+// noFollow are the flags that open no link: openFile has looked already.
+const noFollow = 0
+
+// Lock has nothing to lock files with here, such as in a browser.
+func (osDisk) Lock(string) (func() error, error) {
+	return nil, errors.New("this system has no locks, so that runs are not recorded in files")
+}
+
+// isNoDirSync reports what a system without folders that sync says.
+func isNoDirSync(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
+
+// owned is not known here.
+func (osDisk) owned(string) bool { return false }
