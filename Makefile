@@ -171,9 +171,9 @@ release: ## Make the commit of VERSION (v0.5.0) with a tag for each module; with
 	go run ./internal/release $(if $(VERSION),-tag $(VERSION),-check)
 
 .PHONY: site
-site: ## Write the documentation as a static site into .flowgen/site, and draw docs/tour.svg
+site: ## Write the documentation and the playground as a static site into .flowgen/site, and draw docs/tour.svg
 	go run ./internal/site -tour docs/tour.svg
-	go run ./internal/site -o .flowgen/site
+	go run ./internal/site -programs -o .flowgen/site
 
 .PHONY: vsix
 vsix: ## Build the VS Code extension with the program inside (VSIX="linux-x64 darwin-arm64 win32-x64", default this machine's)

@@ -98,9 +98,11 @@ var table = []row{
 	},
 
 	// The page knows the compiler by what cmd/flowgen gives it, and reads journals itself.
-	{pkg: "studio", own: []string{"studio/layout", "runtime/cli", "runtime/engine", "runtime/flow", "runtime/journal", "runtime/journal/diff", "runtime/journal/runs", "runtime/tool", "runtime/usage", "runtime/value"}},
+	{pkg: "studio", own: []string{"studio/picture", "runtime/cli", "runtime/engine", "runtime/flow", "runtime/journal", "runtime/journal/diff", "runtime/journal/runs", "runtime/tool", "runtime/usage", "runtime/value"}},
 	{pkg: "studio/layout"},
-	{pkg: "studio/bundle", other: []string{"github.com/evanw/esbuild"}}, // a program for `go generate ./studio`
+	{pkg: "studio/picture", own: []string{"studio/layout", "runtime/cli"}},
+	{pkg: "internal/playground", own: append([]string{"codegen", "ir/check", "ir/plan", "parser", "runtime/cli", "runtime/flow", "studio/picture"}, irLeaves...)}, // a program for `make site`
+	{pkg: "studio/bundle", other: []string{"github.com/evanw/esbuild"}},                                                                                           // a program for `go generate ./studio`
 
 	{pkg: "runtime/value"}, // the leaf that all packages may import
 	{pkg: "runtime/cel", own: []string{"runtime/value"}},

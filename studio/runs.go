@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/journal/diff"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
+	"github.com/flowgen-dev/flowgen/studio/picture"
 )
 
 // pageLength is how many runs a list has.
@@ -439,7 +440,7 @@ func (s *Server) runGraph(_ http.ResponseWriter, r *http.Request) (any, error) {
 		for _, n := range p.Nodes {
 			info.Nodes = append(info.Nodes, &flow.Node{ID: n.ID})
 		}
-		return pictureOf(cli.ShapeOf(info)), nil
+		return picture.Of(cli.ShapeOf(info)), nil
 	}
 	file, _, _ := s.fileOf(reader.Header().Workflow)
 	if file == "" {
@@ -452,7 +453,7 @@ func (s *Server) runGraph(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if w.Info == nil {
 		return nil, problemf(http.StatusNotFound, "no graph", file+" has errors")
 	}
-	return pictureOf(cli.ShapeOf(w.Info)), nil
+	return picture.Of(cli.ShapeOf(w.Info)), nil
 }
 
 func (s *Server) diff(_ http.ResponseWriter, r *http.Request) (any, error) {

@@ -2,6 +2,7 @@
 // It is a module of its own, so that nobody who imports flowgen sees its Markdown library.
 //
 //	go run ./internal/site -o .flowgen/site    # writes the site; a broken link is an error
+//	go run ./internal/site -programs -o DIR    # also the programs of the playground, which takes a minute
 //	go run ./internal/site -tour docs/tour.svg # draws the README's tour as a terminal
 package main
 
@@ -15,14 +16,15 @@ func main() {
 	root := flag.String("root", ".", "folder of the repository")
 	out := flag.String("o", "", "folder to write the site to")
 	picture := flag.String("tour", "", "SVG file to draw the tour of README.md to")
+	build := flag.Bool("programs", false, "with -o: also build the programs of the playground")
 	flag.Parse()
-	if err := run(*root, *out, *picture); err != nil {
+	if err := run(*root, *out, *picture, *build); err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, out, picture string) error {
+func run(root, out, picture string, build bool) error {
 	if picture != "" {
 		svg, err := tour(root)
 		if err != nil {
@@ -37,5 +39,8 @@ func run(root, out, picture string) error {
 	if err != nil {
 		return err
 	}
-	return s.write(out)
+	if err := s.write(out); err != nil || !build {
+		return err
+	}
+	return programs(root, out)
 }

@@ -13,7 +13,7 @@ import (
 const root = "../.."
 
 var (
-	fetched = regexp.MustCompile(`(?:src|srcset|action|poster|data)="([^"]*)"|<link [^>]*href="([^"]*)"|url\(|@import`)
+	fetched = regexp.MustCompile(`(?:src|srcset|action|poster|data)="([^"]*)"|<link [^>]*href="([^"]*)"|url\([^#]|@import`)
 	headOne = regexp.MustCompile(`<h1[ >]`)
 )
 

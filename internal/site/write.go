@@ -84,14 +84,14 @@ func (s *site) write(out string) error {
 			return err
 		}
 	}
-	for _, name := range []string{"site.css", "site.js"} {
+	for _, name := range []string{"site.css", "site.js", "icon.svg"} {
 		data, err := assets.ReadFile("assets/" + name)
 		if err := errors.Join(err, save(out, name, data)); err != nil {
 			return err
 		}
 	}
 	index, err := s.index()
-	return errors.Join(err, save(out, "search.js", index), save(out, "llms.txt", s.llms(groups)))
+	return errors.Join(err, s.playground(out), save(out, "search.js", index), save(out, "llms.txt", s.llms(groups)))
 }
 
 func (s *site) writePage(out string, p *page, groups []group) error {

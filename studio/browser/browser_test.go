@@ -93,6 +93,14 @@ func begin(t *testing.T, exe, browser string, files map[string]string) *story {
 		t.Fatal(err)
 	}
 	s.address = strings.TrimSpace(line)
+	s.browse(browser)
+	return s
+}
+
+// browse opens a browser, and listens to what it says until the test ends.
+func (s *story) browse(browser string) {
+	t := s.t
+	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.Flag("window-size", "1400,880"))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(cancel)
@@ -113,7 +121,6 @@ func begin(t *testing.T, exe, browser string, files map[string]string) *story {
 			t.Errorf("the browser says: %s", what)
 		}
 	})
-	return s
 }
 
 // heard notes what must not happen on any page.
