@@ -35,7 +35,7 @@ func (c *Converter) Casts(b *ir.Body) {
 			}
 			id := Free(NativeID(c.Target(n.ID)+"_"+e.Key.Name), func(id string) bool { return c.FreeID(id) != id || c.madeIDs[id] })
 			c.madeIDs[id] = true
-			insertBefore(b, n.ID.Name, &ir.Node{ID: Name(id), Verb: &ir.Parse{Value: data, Out: want}})
+			InsertBefore(b, n.ID.Name, &ir.Node{ID: Name(id), Verb: &ir.Parse{Value: data, Out: want}})
 			with.Entries[i] = &ir.Entry{Key: e.Key, Value: Ref(id, x.Text.Span)}
 		}
 		call.With, n.Verb = &with, &call

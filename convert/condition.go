@@ -31,6 +31,8 @@ func (c *Condition) Text(p *dialect.Predicate) string {
 		if text := c.compared(p, p.Op, p.Op == "!="); text != "" {
 			return text
 		}
+	case "not":
+		return "!(" + c.Text(p.Kids[0]) + ")"
 	case "ref", "const":
 		if a, at := c.operand(p); at != nil && at.Kind == schema.Bool {
 			return a
@@ -99,8 +101,8 @@ func (c *Condition) operand(p *dialect.Predicate) (string, *schema.Type) {
 		case "!!str":
 			return doc.Escaped(p.Lit.Text.Value), schema.StringType
 		}
-	case "length":
-		if a, t := c.operand(p.Kids[0]); t != nil && t.Kind == schema.List {
+	case "length", "call len":
+		if a, t := c.operand(p.Kids[0]); t != nil && (t.Kind == schema.List || t.Kind == schema.String && p.Op == "call len") {
 			return "size(" + a + ")", schema.IntType
 		}
 	case "ref":

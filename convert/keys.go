@@ -2,6 +2,7 @@ package convert
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
@@ -77,4 +78,18 @@ func (c *Converter) PythonWorld(t *ir.Tool) {
 	if name := LooksAround(t); name != "" {
 		c.Refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", name)
 	}
+}
+
+// Keywords reports whether the function of a tool takes arguments of any name.
+func Keywords(t *ir.Tool) bool {
+	b, python := t.Binding.(*ir.PythonTool)
+	if !python || t.Def == nil {
+		return false
+	}
+	_, name, _ := strings.Cut(b.Ref.Name, ":")
+	head := regexp.MustCompile(`(?ms)^(?:async[ \t]+)?def[ \t]+` + regexp.QuoteMeta(name) + `[ \t]*\((.*?)\)[^\n]*:[ \t]*(?:#[^\n]*)?$`)
+	return slices.ContainsFunc(t.Def.Files, func(f ir.SourceFile) bool {
+		m := head.FindStringSubmatch(f.Text)
+		return m != nil && strings.Contains(m[1], "**")
+	})
 }

@@ -47,7 +47,7 @@ func (c *Converter) PythonTexts(b *ir.Body) {
 			own.Message, n.Verb = p.text(v.Message), &own
 		}
 		for _, m := range p.made {
-			insertBefore(b, n.ID.Name, m)
+			InsertBefore(b, n.ID.Name, m)
 		}
 		p.written(n)
 	}

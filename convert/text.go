@@ -79,8 +79,8 @@ func insertAfter(b *ir.Body, of string, n *ir.Node) {
 	b.Edges = slices.Insert(b.Edges, max(first, 0), &ir.Edge{From: Name(of), To: []ir.Ident{n.ID}})
 }
 
-// insertBefore puts a node before another, on all ways that lead there.
-func insertBefore(b *ir.Body, reader string, n *ir.Node) {
+// InsertBefore puts a node before another, on all ways that lead there.
+func InsertBefore(b *ir.Body, reader string, n *ir.Node) {
 	i := slices.IndexFunc(b.Nodes, func(n *ir.Node) bool { return n.ID.Name == reader })
 	b.Nodes[i].Join, n.Join = n.Join, b.Nodes[i].Join
 	b.Nodes = slices.Insert(b.Nodes, i, n)

@@ -36,22 +36,39 @@ func (s *siren) edges() {
 	}
 	for _, n := range s.order {
 		for _, from := range s.extra[n] {
-			b.Edges = append(b.Edges, s.way(from, n, source.Span{})...)
+			b.Edges = append(b.Edges, s.way(from, n, source.Span{}, true)...)
 		}
 	}
 	for _, r := range routes {
 		from, to := s.nodes[r.From.Name], s.nodes[r.To.Name]
 		if r.When == nil {
-			b.Edges = append(b.Edges, s.way(from, to, r.Span)...)
+			b.Edges = append(b.Edges, s.way(from, to, r.Span, false)...)
 			continue
 		}
-		if s.guardedSkip(from) {
-			s.Refuse(r.Span, "take the condition to a node of its own", "the condition of an edge out of %s, which may be skipped, is not converted", from.ID.Name)
+		when, alone := s.test(r.When, from)
+		if s.goesOn(from) {
+			alone = alone || s.guardedSkip(from)
+			when = s.withResult(from, when)
 		}
-		for _, target := range s.entrances(to) {
-			b.Edges = append(b.Edges, convert.When(s.ends(from), target, s.test(r.When, from), r.Span))
+		for i, target := range s.entrances(to) {
+			at := r.Span
+			if i > 0 {
+				at = source.Span{}
+			}
+			b.Edges = append(b.Edges, convert.When(s.ends(from), target, when, at))
+			if id := s.id(from); s.guardedSkip(from) && !alone {
+				b.Edges = append(b.Edges, convert.When(id, target, id+" == null && ("+when+")", source.Span{}))
+			}
 		}
 	}
+}
+
+// withResult is a condition of an edge that a node which fails does not lead on by.
+func (s *siren) withResult(n *sirenspec.Node, when string) string {
+	if s.guardedSkip(n) || strings.HasPrefix(when, s.id(n)+" != null && ") {
+		return when // what looks at its answer runs only when there is one
+	}
+	return s.id(n) + " != null && (" + when + ")"
 }
 
 // guardedSkip reports whether nodes look at the answer of an agent that may be skipped: they run only when there is one.
@@ -96,6 +113,9 @@ func (s *siren) around(n *sirenspec.Node) (out []*ir.Edge) {
 		}
 		names = append(names, g.id)
 	}
+	if collides(n) {
+		names = append(names, s.kept(n))
+	}
 	return append(out, chained(names)...)
 }
 
@@ -120,14 +140,27 @@ func (s *siren) entrances(n *sirenspec.Node) (out []string) {
 }
 
 // ends is the last node of those that a node becomes.
-func (s *siren) ends(n *sirenspec.Node) string { return strings.TrimSuffix(s.said(n), ".said") }
+func (s *siren) ends(n *sirenspec.Node) string {
+	if collides(n) {
+		return s.kept(n)
+	}
+	return strings.TrimSuffix(s.said(n), ".said")
+}
 
-// way are the edges from a node to another that nothing bars, the first of them with a place in the file.
-func (s *siren) way(from, to *sirenspec.Node, at source.Span) (out []*ir.Edge) {
-	if !s.guardedSkip(from) {
+// way are the edges from a node to another that nothing bars, the first of them with a place in the file. ordered: they only
+// say which comes first.
+func (s *siren) way(from, to *sirenspec.Node, at source.Span, ordered bool) (out []*ir.Edge) {
+	id := s.id(from)
+	switch stops := !ordered && s.goesOn(from); {
+	case stops && !s.guardedSkip(from):
+		for _, t := range s.entrances(to) {
+			out = append(out, convert.When(id, t, id+" != null", at))
+			at = source.Span{}
+		}
+		return out
+	case stops || !s.guardedSkip(from):
 		return []*ir.Edge{convert.Edge(s.ends(from), at, s.entrances(to)...)}
 	}
-	id := s.IDs[from.ID.Name]
 	for _, t := range s.entrances(to) {
 		out = append(out, convert.Edge(s.ends(from), at, t), convert.When(id, t, id+" == null", source.Span{}))
 		at = source.Span{}
@@ -135,27 +168,59 @@ func (s *siren) way(from, to *sirenspec.Node, at source.Span) (out []*ir.Edge) {
 	return out
 }
 
-// test is a condition on what agents have said.
-func (s *siren) test(p *dialect.Predicate, at *sirenspec.Node) string {
+// test is a condition on what agents have said. alone: it does not hold when the node that the edge leads from has left nothing.
+func (s *siren) test(p *dialect.Predicate, at *sirenspec.Node) (when string, alone bool) {
 	c := convert.Condition{Converter: s.Converter, Help: "compare the text of an agent with a constant", Refusal: "this condition is not converted"}
+	certain := asked(p, map[*dialect.Reference]bool{})
+	var needs []string
 	c.Place = func(r *dialect.Reference) (string, *schema.Type) {
-		if text, ok := s.tested(r, at); ok {
-			return text, schema.StringType
+		text, sure, ok := s.tested(r, at)
+		if !ok || !sure && !certain[r] {
+			return "", nil
 		}
-		return "", nil
+		if !sure {
+			if p := s.producers(r)[0]; p.node == at && s.guardedSkip(at) {
+				alone = true // the edge leads from a node that runs only when there is an answer
+			} else if need := text + " != null"; !slices.Contains(needs, need) {
+				needs = append(needs, need)
+			}
+		}
+		return text, schema.StringType
 	}
-	return c.Text(p)
+	when = c.Text(p)
+	if len(needs) > 0 {
+		if p.Op == "||" {
+			when = "(" + when + ")"
+		}
+		when = strings.Join(append(needs, when), " && ")
+	}
+	return when, alone
 }
 
-// tested is the text of an agent that has certainly said something when an edge out of at is looked at.
-func (s *siren) tested(r *dialect.Reference, at *sirenspec.Node) (string, bool) {
+// asked adds the references that a condition looks at whatever the others are, and without which it does not hold.
+func asked(p *dialect.Predicate, to map[*dialect.Reference]bool) map[*dialect.Reference]bool {
+	switch p.Op {
+	case "ref":
+		to[p.Ref] = true
+	case "&&", "||":
+		asked(p.Kids[0], to)
+	case "==", "!=", "<", "<=", ">", ">=", "not", "call len":
+		for _, k := range p.Kids {
+			asked(k, to)
+		}
+	}
+	return to
+}
+
+// tested is the text of an agent. sure: it has certainly said something when an edge out of at is looked at.
+func (s *siren) tested(r *dialect.Reference, at *sirenspec.Node) (place string, sure, ok bool) {
 	list := s.producers(r)
 	if len(list) != 1 || list[0].typ != schema.StringType || r.Filter != "" {
-		return "", false
+		return "", false, false
 	}
 	p := list[0]
-	if p.own && s.unsaid(p.node) {
-		return "", false
+	if p.own && s.unsaid(p.node) || p.node != at && !s.flow.Before(p.node, at) {
+		return "", false, false
 	}
-	return p.place, p.node == at && !s.skipped(at) || s.flow.Left(p.node, at)
+	return p.place, p.node == at && !s.skipped(at) || s.flow.Left(p.node, at), true
 }

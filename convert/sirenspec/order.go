@@ -12,21 +12,21 @@ import (
 
 // leads are what makes a node run: an edge, the failure of a node that it stands in for, or its place in the file.
 func (s *siren) leads(n *sirenspec.Node) (list []convert.Lead[*sirenspec.Node]) {
-	add := func(from *sirenspec.Node, sure, fail bool) {
-		list = append(list, convert.Lead[*sirenspec.Node]{From: from, Sure: sure && s.fallback(from) == nil, Fail: fail})
+	add := func(from *sirenspec.Node, sure, route, fail bool) {
+		list = append(list, convert.Lead[*sirenspec.Node]{From: from, Sure: sure && s.fallback(from) == nil && !(route && s.goesOn(from)), Fail: fail})
 	}
 	for _, r := range n.Routes {
 		if from := s.nodes[r.From.Name]; from != nil {
-			add(from, r.When == nil, false)
+			add(from, r.When == nil, true, false)
 		}
 	}
 	for _, from := range s.order {
 		if s.fallback(from) == n {
-			add(from, false, true)
+			add(from, false, false, true)
 		}
 	}
 	for _, from := range s.extra[n] {
-		add(from, true, false)
+		add(from, true, false, false)
 	}
 	return list
 }
@@ -70,8 +70,8 @@ func (s *siren) chain() {
 		return
 	}
 	for i, n := range s.order {
-		if len(s.leads(n)) > 0 {
-			continue
+		if len(s.leads(n)) > 0 && !s.flow.Always(n) {
+			continue // a further edge would make it run
 		}
 		needs := s.needs(n)
 		for j := i - 1; j >= 0; j-- {
@@ -104,7 +104,7 @@ func (s *siren) needs(n *sirenspec.Node) []*sirenspec.Node {
 	}
 	texts(n, func(r *dialect.Reference) {
 		for _, m := range s.tree.Nodes {
-			if _, _, ok := s.gives(m, r.Root, r.Path); ok && m != n {
+			if _, ok := s.gives(m, r.Root, r.Path); ok && m != n {
 				out = append(out, m)
 			}
 		}
@@ -176,6 +176,10 @@ func (s *siren) told(n *sirenspec.Node) string {
 	for _, m := range last {
 		if _, list := m.Verb.(*sirenspec.Swarm); list && m.Verb.(*sirenspec.Swarm).Last() == nil {
 			s.Refuse(n.ID.Span, "add a synthesis to "+m.ID.Name, "%s is told a list as Python writes it", n.ID.Name)
+		}
+		if collides(m) {
+			parts = append(parts, s.kept(m))
+			continue
 		}
 		parts = append(parts, s.said(m))
 	}

@@ -25,6 +25,7 @@ type siren struct {
 	read  map[*sirenspec.Node]bool              // tools whose result something reads
 	given []*ir.Output                          // that the context begins with
 
+	parts  []part
 	failed map[*sirenspec.Node]*dialect.Reference // nodes that end every run that gets to them, and what they miss
 }
 
@@ -59,6 +60,7 @@ func Convert(c *convert.Converter) {
 		s.node(n)
 	}
 	s.edges()
+	s.insertParts()
 	for _, m := range s.tree.Models {
 		own := *m
 		own.Span = s.Entry("agents", m.Name.Name)
@@ -81,7 +83,7 @@ func (s *siren) sections() {
 	if len(s.tree.Budgets) > 0 {
 		s.Refuse(s.tree.Budgets[0].Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
 	}
-	if s.tree.Memory {
+	if s.tree.Memory && slices.ContainsFunc(s.tree.Nodes, func(n *sirenspec.Node) bool { return n.Store != nil }) {
 		s.Refuse(s.tree.Name.Span, "keep what runs share in a tool of your own", "the memory has no counterpart in the native language")
 	}
 	if s.tree.EnvFile != "" {
@@ -138,8 +140,8 @@ func (s *siren) node(n *sirenspec.Node) {
 
 // ask rewrites an agent. Its guardrails become nodes around it, which can be taken out.
 func (s *siren) ask(n *sirenspec.Node, v *ir.LLM) {
-	if w := n.Writes; len(w) == 2 && w[0] == "working" && w[1] == n.ID.Name {
-		s.Refuse(n.ID.Span, "write it to `output."+w[1]+"`", "the text of %s is replaced by what the engine keeps of the node, and the next agent receives that", n.ID.Name)
+	if collides(n) && n.Failure != nil {
+		s.Refuse(n.ID.Span, "write it to `output."+n.Writes[1]+"`", "the text of %s is replaced by what the engine keeps of the node, and the next agent receives that", n.ID.Name)
 	}
 	llm := &ir.LLM{Model: v.Model}
 	if n.System != nil && len(n.System.Segments) > 0 {
@@ -149,7 +151,14 @@ func (s *siren) ask(n *sirenspec.Node, v *ir.LLM) {
 	node := s.voice(n, convert.Ref(s.told(n)), llm)
 	s.retries(n, node)
 	s.spent(n, node)
+	if collides(n) {
+		kept := &ir.Object{Entries: []*ir.Entry{convert.Pair("output", convert.Ref(s.said(n)))}}
+		s.add(nil, s.kept(n), convert.Call(convert.PyText, convert.Pair("v", kept)))
+	}
 }
+
+// kept is the node that writes what the engine keeps of one that collides, as the next agent receives it.
+func (s *siren) kept(n *sirenspec.Node) string { return s.id(n) + "_kept" }
 
 // voice adds an agent that is told a value, between its guardrails.
 func (s *siren) voice(n *sirenspec.Node, told ir.Value, llm *ir.LLM) *ir.Node {
@@ -200,21 +209,15 @@ func (s *siren) spent(n *sirenspec.Node, node *ir.Node) {
 			node.OnError = &ir.OnError{Kind: ir.OnErrorSkip, Span: f.Span}
 			return
 		}
-		to := s.nodes[f.Node.Name]
-		if to == nil || s.tree.Upstream || s.at(to) < s.at(n) || to == n {
-			s.Refuse(f.Span, "name a node that comes after it", "the fallback of %s is none that runs instead of it", n.ID.Name)
-			return
-		}
-		node.Catch = []*ir.Catch{{Code: ir.Ident{Name: "any", Span: f.Span}, Target: convert.Name(s.begins(to))}}
+		node.Catch = []*ir.Catch{{Code: ir.Ident{Name: "any", Span: f.Span}, Target: convert.Name(s.begins(s.fallback(n)))}}
 	}
 }
 
-// goesOn reports whether the run goes on without a node that fails: its fallback is none that runs instead of it, and no edge
-// leads on from it.
+// goesOn reports whether the run goes on without a node that fails, and without its edges: its fallback is none that runs
+// instead of it.
 func (s *siren) goesOn(n *sirenspec.Node) bool {
-	return n.Failure.Action == "fallback" && s.fallback(n) == nil && !slices.ContainsFunc(s.tree.Nodes, func(m *sirenspec.Node) bool {
-		return slices.ContainsFunc(m.Routes, func(r *dialect.Route) bool { return r.From.Name == n.ID.Name })
-	})
+	f := n.Failure
+	return f != nil && f.Action == "fallback" && s.fallback(n) == nil
 }
 
 // swarm asks the agents of a swrm in parallel, and adds what is asked about what they say.
@@ -227,7 +230,7 @@ func (s *siren) swarm(n *sirenspec.Node, v *sirenspec.Swarm) {
 	}
 	all := &ir.List{}
 	for _, a := range v.Nodes {
-		s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model})
+		s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model}).Retry = sirenspec.ClientRetry()
 		all.Items = append(all.Items, convert.Ref(s.said(a)))
 	}
 	if v.Last() != nil {

@@ -12,51 +12,63 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
-// gives is the place of the native file at which a node's result stands that is found at a path of the context.
-func (s *siren) gives(n *sirenspec.Node, root string, path []string) (place string, typ *schema.Type, ok bool) {
-	id, w := n.ID.Name, n.Writes
-	own := root == "working" && len(path) > 1 && path[0] == id
-	written := len(w) > 1 && w[0] == root && len(path) >= len(w)-1 && slices.Equal(w[1:], path[:len(w)-1])
-	switch v := n.Verb.(type) {
-	case *ir.LLM, *ir.Human:
-		if own && len(path) == 2 && path[1] == "output" || written && len(path) == len(w)-1 {
-			return s.said(n), schema.StringType, true
-		}
-	case *sirenspec.Swarm:
-		if own && len(path) == 4 && path[1] == "agents" && path[3] == "output" {
-			for _, a := range v.Agents() {
-				if a.OutputKey == path[2] {
-					return s.said(a), schema.StringType, true
-				}
-			}
-		}
-		if own && len(path) == 2 && path[1] == "output" || written && len(path) == len(w)-1 {
-			if v.Last() == nil {
-				return s.said(n), schema.AnyType, true
-			}
-			return s.said(n), schema.StringType, true
-		}
-	case *ir.ToolCall:
-		if own && path[1] == n.OutputKey && len(path) == 2 {
-			return s.IDs[id], schema.AnyType, true
-		}
-	}
-	return "", nil, false
-}
-
 // A producer is a node that gives what is at a place.
 type producer struct {
 	node  *sirenspec.Node
 	place string
 	typ   *schema.Type
-	own   bool // it is read by the node's own name
+	own   bool     // it is read by the node's own name
+	below []string // what is read of the value at the place
+}
+
+// gives is the place of the native file at which a node's result stands that is found at a path of the context.
+func (s *siren) gives(n *sirenspec.Node, root string, path []string) (p producer, ok bool) {
+	id, w := n.ID.Name, n.Writes
+	own := root == "working" && len(path) > 1 && path[0] == id
+	written := len(w) > 1 && w[0] == root && len(path) == len(w)-1 && slices.Equal(w[1:], path) && !collides(n)
+	give := func(place string, typ *schema.Type) (producer, bool) {
+		return producer{node: n, place: place, typ: typ, own: root == "working" && path[0] == id}, true
+	}
+	switch v := n.Verb.(type) {
+	case *ir.LLM, *ir.Human:
+		if own && len(path) == 2 && path[1] == "output" || written {
+			return give(s.said(n), schema.StringType)
+		}
+	case *sirenspec.Swarm:
+		if own && len(path) == 4 && path[1] == "agents" && path[3] == "output" {
+			for _, a := range v.Agents() {
+				if a.OutputKey == path[2] {
+					return give(s.said(a), schema.StringType)
+				}
+			}
+		}
+		if own && len(path) == 2 && path[1] == "output" || written {
+			if v.Last() == nil {
+				return give(s.said(n), schema.AnyType)
+			}
+			return give(s.said(n), schema.StringType)
+		}
+	case *ir.ToolCall:
+		if own && path[1] == n.OutputKey {
+			p, _ := give(s.IDs[id], schema.AnyType)
+			p.below = path[2:]
+			return p, true
+		}
+	}
+	return producer{}, false
+}
+
+// collides reports whether what a node writes is where the engine keeps its result, which replaces it.
+func collides(n *sirenspec.Node) bool {
+	w := n.Writes
+	return isAgent(n) && len(w) == 2 && w[0] == "working" && w[1] == n.ID.Name
 }
 
 func (s *siren) producers(r *dialect.Reference) []producer {
 	var out []producer
 	for _, n := range s.tree.Nodes {
-		if place, typ, ok := s.gives(n, r.Root, r.Path); ok {
-			out = append(out, producer{n, place, typ, r.Root == "working" && r.Path[0] == n.ID.Name})
+		if p, ok := s.gives(n, r.Root, r.Path); ok {
+			out = append(out, p)
 		}
 	}
 	return out
@@ -91,11 +103,9 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 		return "input.message", schema.StringType, false
 	}
 	if r.Filter == "json_or_default" {
-		place, missing, ok := s.orJSON(r)
-		if !ok {
-			return no("parse it in a tool", "`json_or_default` has no counterpart in the native language")
+		if place, missing, ok := s.orJSON(r); ok {
+			return place, schema.StringType, missing
 		}
-		return place, schema.StringType, missing
 	}
 	switch r.Root {
 	case "env":
@@ -104,10 +114,12 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 		if len(r.Path) != 1 || r.Path[0] != "message" {
 			break
 		}
-		return s.orDefault("input.message", true, r)
+		return s.orDefault("input.message", true, r, at)
 	case "working":
 		if expr, typ, ok := s.seeded(r.Path); ok && typ.Kind == schema.String {
-			return s.orDefault(expr, true, r)
+			return s.orDefault(expr, true, r, at)
+		} else if ok && r.Filter == "json_or_default" {
+			return s.part(expr, nil, r, at), schema.StringType, false
 		} else if ok {
 			return expr, typ, false
 		}
@@ -120,7 +132,7 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	}
 	list = slices.DeleteFunc(list, func(p producer) bool { return at != nil && s.fallback(p.node) == at })
 	switch {
-	case len(list) == 0 && r.Filter == "default":
+	case len(list) == 0 && r.Filter != "":
 		return "", schema.StringType, true
 	case len(list) == 0:
 		return no("", "nothing that is converted is at this place")
@@ -134,14 +146,64 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	switch {
 	case !inside && by != nil && !s.flow.Before(p.node, by):
 		return no("add an edge from "+p.node.ID.Name+" to "+by.ID.Name, "no edge puts %s after %s, whose result it reads", by.ID.Name, p.node.ID.Name)
-	case p.typ == schema.AnyType && r.Filter != "":
-		return no("read it without a filter", "a filter of a value that may be anything has no counterpart")
-	case p.typ == schema.AnyType && !sure, !sure && r.Filter == "":
+	case p.typ == schema.AnyType && !sure && r.Filter != "":
+		return no("read it without a filter", "a filter of a value that may be anything or missing has no counterpart")
+	case !sure && r.Filter == "":
 		return no("give it a default: `| default('...')`", "it depends on the run whether %s has given a result here", p.node.ID.Name)
+	case p.typ == schema.AnyType && (r.Filter != "" || len(p.below) > 0):
+		return s.part(p.place, p.below, r, at), schema.StringType, false
 	case p.typ == schema.AnyType:
 		return p.place, schema.AnyType, false
 	}
-	return s.orDefault(p.place, sure, r)
+	return s.orDefault(p.place, sure, r, at)
+}
+
+// A part is a node that makes the text of a placeholder before the node that reads it, which fails where the value is missing.
+type part struct {
+	id, place string // place: what it is made of
+	reader    *sirenspec.Node
+	made      *ir.Node
+}
+
+// part is the id of the node that makes the text of what is below a place.
+func (s *siren) part(place string, below []string, r *dialect.Reference, at *sirenspec.Node) string {
+	key := place + "." + strings.Join(below, ".") + "|" + r.Filter + r.Default
+	for _, p := range s.parts {
+		if p.place == key && p.reader == at {
+			return p.id
+		}
+	}
+	name := place
+	if len(below) > 0 {
+		name = below[len(below)-1]
+	}
+	id := convert.Free(convert.NativeID(s.id(at)+"_"+strings.ReplaceAll(name, ".", "_")), func(id string) bool {
+		return s.FreeID(id) != id || slices.ContainsFunc(s.parts, func(p part) bool { return p.id == id })
+	})
+	path := &ir.List{}
+	for _, b := range below {
+		path.Items = append(path.Items, convert.Literal(b))
+	}
+	with := []*ir.Entry{convert.Pair("v", convert.Ref(place)), convert.Pair("path", path)}
+	function := "PartText"
+	switch r.Filter {
+	case "default":
+		function = "PartOr"
+	case "json_or_default":
+		function = "JSONOr"
+	}
+	if r.Filter != "" {
+		with = append(with, convert.Pair("instead", convert.Literal(r.Default)))
+	}
+	s.parts = append(s.parts, part{id, key, at, &ir.Node{ID: convert.Name(id), Verb: convert.Call(guardPath+function, with...)}})
+	return id
+}
+
+// insertParts puts the nodes that make texts before those that read them.
+func (s *siren) insertParts() {
+	for _, p := range s.parts {
+		convert.InsertBefore(&s.Out.Body, s.begins(p.reader), p.made)
+	}
 }
 
 // by is the node of the workflow that at is, or is a part of.
@@ -164,8 +226,13 @@ func (s *siren) unsaid(n *sirenspec.Node) bool {
 }
 
 // orDefault puts the text of a filter in place of text that is missing or empty.
-func (s *siren) orDefault(place string, sure bool, r *dialect.Reference) (string, *schema.Type, bool) {
+func (s *siren) orDefault(place string, sure bool, r *dialect.Reference, at *sirenspec.Node) (string, *schema.Type, bool) {
 	switch {
+	case r.Filter == "json_or_default":
+		if !sure {
+			place = "default(" + place + `, "")`
+		}
+		return s.part(place, nil, r, at), schema.StringType, false
 	case r.Filter == "":
 		return place, schema.StringType, false
 	case r.Default == "" && !sure:

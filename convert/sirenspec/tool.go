@@ -196,14 +196,31 @@ func (s *siren) pythonCall(n *sirenspec.Node, t *ir.Tool, b *ir.PythonTool) *ir.
 	if t.Def == nil || t.Def.Root != "" || convert.LooksAround(t) != "" {
 		s.Refuse(n.ID.Span, "put the module next to the file, and hand it values as arguments, or as secrets", "the module of %s is not here, or looks at the environment, which a tool of the native language does not see", n.ID.Name)
 	}
-	s.Out.Tools = append(s.Out.Tools, &ir.Tool{Key: convert.Name(s.IDs[n.ID.Name]), Binding: b, Effects: ir.EffectsExternal})
+	tool := &ir.Tool{Key: convert.Name(s.IDs[n.ID.Name]), Binding: b, Effects: ir.EffectsExternal}
+	s.Out.Tools = append(s.Out.Tools, tool)
 	with := &ir.With{Span: convert.Below(convert.NodeAt(s.Root, n.Span), "config")}
+	var given []*schema.Field
 	if n.Args != nil {
 		for _, e := range n.Args.Entries {
 			with.Entries = append(with.Entries, &ir.Entry{Key: e.Key, Value: s.argument(e.Value, n)})
+			given = append(given, convert.Field(e.Key.Name, argumentType(e.Value)))
 		}
 	}
+	if convert.Keywords(t) {
+		tool.In = convert.Struct(given...) // its source does not name them
+	}
 	return with
+}
+
+// argumentType is the type of a value that a function is given.
+func argumentType(v ir.Value) *schema.Type {
+	switch v := v.(type) {
+	case *dialect.Mixed:
+		return schema.StringType
+	case *ir.Scalar:
+		return convert.TypeOf(v)
+	}
+	return schema.AnyType
 }
 
 // argument is a value that a function is given: its texts are filled at any depth.

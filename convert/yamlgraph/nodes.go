@@ -60,7 +60,7 @@ func (g *graph) choose(v *ir.ToolChoice, item string) *ir.ToolChoice {
 	}
 	none, _ := v.Args.(*ir.Object)
 	for _, t := range tools {
-		if keywords(t) && (none == nil || len(none.Entries) > 0) {
+		if convert.Keywords(t) && (none == nil || len(none.Entries) > 0) {
 			g.Refuse(t.Key.Span, "name the parameters of the function", "the function of %s takes arguments of any name, and the `in` of a native tool names them", t.Key.Name)
 		}
 		out.Allow = append(out.Allow, g.pythonTool(t).Key)

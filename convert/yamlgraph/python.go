@@ -191,20 +191,6 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 	return out
 }
 
-// keywords reports whether the function of a tool takes arguments of any name.
-func keywords(t *ir.Tool) bool {
-	b, python := t.Binding.(*ir.PythonTool)
-	if !python || t.Def == nil {
-		return false
-	}
-	_, name, _ := strings.Cut(b.Ref.Name, ":")
-	head := regexp.MustCompile(`(?ms)^(?:async[ \t]+)?def[ \t]+` + regexp.QuoteMeta(name) + `[ \t]*\((.*?)\)[^\n]*:[ \t]*(?:#[^\n]*)?$`)
-	return slices.ContainsFunc(t.Def.Files, func(f ir.SourceFile) bool {
-		m := head.FindStringSubmatch(f.Text)
-		return m != nil && strings.Contains(m[1], "**")
-	})
-}
-
 // pythonNode is a node that calls a function with the state.
 func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, out *ir.Node) {
 	f, tool := g.python[v.Tool], g.pythonTool(v.Tool)

@@ -1,6 +1,11 @@
 package sirenspec
 
-import "github.com/flowgen-dev/flowgen/runtime/value"
+import (
+	"strings"
+
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
 
 // The guardrails as functions of a workflow of the native language, in which each is a `go` node:
 // `go: github.com/flowgen-dev/flowgen/runtime/sirenspec.Uninjected`. They give the text that goes on; the error is a
@@ -50,4 +55,24 @@ func personal(p PII, text string) (string, error) {
 		p.Entities = []string{} // and not all of them
 	}
 	return looked(p.Guard(), text)
+}
+
+// The placeholders as functions of a workflow of the native language.
+
+// PartText is what is at a path of a value, as Python writes it. What is missing is a VALIDATION_ERROR.
+func PartText(v value.Value, path []string) (string, error) { return at(v, path).resolved() }
+
+// PartOr is PartText with a text for what is missing or empty.
+func PartOr(v value.Value, path []string, instead string) (string, error) {
+	return at(v, path).Or(instead).resolved()
+}
+
+// JSONOr is PartText with a text for what is missing, empty or no JSON.
+func JSONOr(v value.Value, path []string, instead string) (string, error) {
+	return at(v, path).OrJSON(instead).resolved()
+}
+
+// at is the placeholder of a path of a value.
+func at(v value.Value, path []string) Part {
+	return Ref(strings.Join(append([]string{"value"}, path...), "."), dynamic.Of(v))
 }
