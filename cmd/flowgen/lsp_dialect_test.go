@@ -1,7 +1,9 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -37,5 +39,39 @@ func TestLSPDialect(t *testing.T) {
 		if got := labels(c.old, c.new, c.skip); !slices.Contains(got, c.want) {
 			t.Errorf("%q: no %s in %q", c.new, c.want, got)
 		}
+	}
+}
+
+// TestLSPDialectRename: a node of another engine's workflow is renamed where flowgen knows all that is written; where its name also
+// stands at a place that flowgen cannot tell, nothing is, and the place is named.
+func TestLSPDialectRename(t *testing.T) {
+	t.Parallel()
+	open := func(folder, name string) *editor {
+		dir, err := filepath.Abs(filepath.Join("..", "..", "bench", "dialect", folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := editIn(t, dir)
+		e.openDisk(name)
+		e.diagnostics(name)
+		return e
+	}
+	const name = "experience.yaml"
+	e := open("openexpertise", name)
+	before := e.texts[name]
+	p := e.on(name, "n01", 0, 1)
+	p["newName"] = "second"
+	e.apply(answer[lspEdits](t, e.ask("textDocument/rename", p)))
+	if got := e.texts[name]; strings.Count(got, "second") != 3 || strings.ReplaceAll(got, "second", "n01") != before {
+		t.Errorf("renamed:\n%s", got)
+	}
+	if got := e.diagnostics(name); len(got) > 0 {
+		t.Errorf("after the rename: %q", got)
+	}
+	other := open("yamlgraph", "graph.yaml")
+	p = other.on("graph.yaml", "n01", 0, 1)
+	p["newName"] = "second"
+	if _, err := other.try("textDocument/rename", p); err == nil || !strings.Contains(err.Error(), "n01 is also written in graph.yaml:28, and flowgen does not know") {
+		t.Errorf("a name that text holds too: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,12 +40,57 @@ func (s *server) renaming(c cursor) (*index.Ref, error) {
 	case ref.Name.At.Text() != ref.At.Text():
 		return nil, refusal{codeRefused, fmt.Sprintf("%s is written in several ways", ref.Name.Text)}
 	}
+	return ref, nil
+}
+
+// elsewhere refuses to rename a name of another engine's language that is also written at a place of which flowgen does not know what it
+// stands for there: such languages read names out of texts and code.
+func (w *workspace) elsewhere(c cursor, name *index.Name, places map[string][]place) error {
+	if c.native() {
+		return nil
+	}
 	for _, r := range c.roots {
-		if r.result != nil && r.result.Workflow != nil && r.result.Workflow.Public {
-			return nil, refusal{codeRefused, "names are renamed in flowgen's own language only"}
+		for _, file := range slices.Sorted(maps.Keys(r.files)) {
+			text := w.textOf(r, file)
+			for off := 0; ; {
+				i := strings.Index(text[off:], name.Text)
+				if i < 0 {
+					break
+				}
+				lo := off + i
+				hi := lo + len(name.Text)
+				off = hi
+				whole := (hi == len(text) || word(text[:hi+1]) > lo) && word(text[:hi]) == lo
+				if !whole || slices.Contains(places[file], place{lo, hi}) || commented(text, lo) {
+					continue
+				}
+				line := strings.Count(text[:lo], "\n") + 1
+				return refusal{codeRefused, fmt.Sprintf("%s is also written in %s:%d, and flowgen does not know what it stands for there", name.Text, file, line)}
+			}
 		}
 	}
-	return ref, nil
+	return nil
+}
+
+// textOf is the text of a file of a root, "" where it was not read.
+func (w *workspace) textOf(r *root, file string) string {
+	if d := w.docs[file]; d != nil {
+		return d.text.s
+	}
+	if r.index != nil {
+		for _, ref := range r.index.Refs {
+			if nameOfFile(ref.At.File.Name) == file {
+				return ref.At.File.Text
+			}
+		}
+	}
+	return ""
+}
+
+// commented reports whether an offset is in a comment that has its line for itself.
+func commented(text string, off int) bool {
+	line := text[strings.LastIndexByte(text[:off], '\n')+1 : off]
+	return strings.HasPrefix(strings.TrimSpace(line), "#")
 }
 
 func (s *server) prepareRename(params *json.RawMessage) (any, error) {
@@ -71,7 +117,7 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 		return nil, err
 	}
 	name := ref.Name
-	if !renamed[name.Kind].MatchString(p.NewName) {
+	if !renamed[name.Kind].MatchString(p.NewName) && (c.native() || !fieldID.MatchString(p.NewName)) {
 		return nil, refusal{codeRefused, fmt.Sprintf("%q is no name of a %s", p.NewName, name.Kind)}
 	}
 	if p.NewName == name.Text {
@@ -97,6 +143,9 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 		places[file] = append(places[file], place{r.At.Lo, r.At.Hi})
 		uri := s.ws.uri(file)
 		edits.Changes[uri] = append(edits.Changes[uri], textEdit{s.ws.span(r.At), p.NewName})
+	}
+	if err := s.ws.elsewhere(c, name, places); err != nil {
+		return nil, err
 	}
 	if err := s.ws.prove(name, p.NewName, texts, places); err != nil {
 		return nil, err
