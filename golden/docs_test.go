@@ -447,7 +447,7 @@ func (p *docPage) testConsole(t *testing.T) {
 
 // runs reports whether a command of the page is run.
 func (p *docPage) runs(command string) bool {
-	for _, start := range []string{"flowgen ", "sed ", "go ", "cat ", "./"} {
+	for _, start := range []string{"flowgen ", "sed ", "go ", "cat ", "./", "SHOP_DB=", "python3 "} {
 		if strings.HasPrefix(command, start) {
 			return p.guide || start == "flowgen " || start == "sed "
 		}

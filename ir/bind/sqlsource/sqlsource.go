@@ -72,6 +72,9 @@ func (r *resolver) tool(t *ir.Tool, b *ir.SQLTool) {
 		return
 	}
 	columns, reads, err := o.describe(s.text)
+	if err == nil && !slices.ContainsFunc([]string{"select", "with", "values", "insert", "replace", "update", "delete"}, s.tokens[0].is) {
+		err = &engineError{notAuthorized, 0} // SQLite does not ask its authorizer about all: VACUUM INTO writes a file
+	}
 	if err != nil {
 		r.refused(b, s, o.tables, err)
 		return
@@ -103,6 +106,9 @@ func (r *resolver) unusable(b *ir.SQLTool, err error) {
 	r.sink.Report(d)
 }
 
+// notAuthorized begins SQLite's message about what its authorizer does not allow.
+const notAuthorized = "not authorized"
+
 // refused reports a statement that the engine does not take, at its place.
 func (r *resolver) refused(b *ir.SQLTool, s *statement, t *tables, err error) {
 	var e *engineError
@@ -121,7 +127,7 @@ func (r *resolver) refused(b *ir.SQLTool, s *statement, t *tables, err error) {
 	}
 	name, near := "", []string(nil)
 	switch {
-	case strings.HasPrefix(message, "not authorized"):
+	case strings.HasPrefix(message, notAuthorized):
 		d.Code, d.Message = diag.SourceShape, "a tool reads and changes rows, and this statement does something else"
 		d.Span, d.Help = b.Query.At(at.lo, at.hi), "write SELECT, INSERT, UPDATE or DELETE; migrations make tables, and each statement is a transaction"
 		r.sink.Report(d)

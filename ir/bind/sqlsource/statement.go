@@ -21,6 +21,9 @@ type shift struct{ lo, at int }
 
 // read makes a statement of a query.
 func read(query string) (*statement, *mistake) {
+	if i := strings.IndexByte(query, 0); i >= 0 {
+		return nil, &mistake{i, i + 1, "a statement has no character 0", "remove it"}
+	}
 	tokens, wrong := scan(query)
 	if wrong != nil {
 		return nil, wrong
