@@ -34,5 +34,5 @@ func (g *generator) sqlTool(t *ir.Tool, b *ir.SQLTool) jen.Code {
 		bound = jen.Func().Params(jen.Id("in").Add(g.inType(t))).Qual(sqlPath, "Args").Block(jen.Return(jen.Qual(sqlPath, "Args").Values(args...)))
 	}
 	args := []jen.Code{quote(t.FullName()), effectsName(check.Effects(t)), jen.Qual(sqlPath, "Statement").Custom(braces(true), fields...), bound}
-	return jen.Qual(sqlPath+"/"+b.Engine, "Bind").Types(g.inType(t), g.outType(t)).Call(append(args, g.options(t)...)...)
+	return jen.Qual(importPath(sqlPath+"/"+b.Engine), "Bind").Types(g.inType(t), g.outType(t)).Call(append(args, g.options(t)...)...)
 }
