@@ -134,7 +134,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (any, error) {
 	if len(body.Input) == 0 {
 		body.Input = json.RawMessage("{}")
 	}
-	st := s.launch(body.Input, "run", body.File, "--runs", s.opts.Runs.Dir(), "--input-json", "-", "--quiet")
+	st := s.launch(body.Input, "run", body.File, "--runs", s.opts.Runs.Dir(), "--input-json", "-")
 	if err := st.start(); err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (s *Server) goOn(id string, again bool) (any, error) {
 	if file == "" {
 		return nil, problemf(http.StatusConflict, "no file of this folder is the workflow "+reader.Header().Workflow, "start studio in the folder of the workflow")
 	}
-	args := []string{"resume", file, id, "--runs", s.opts.Runs.Dir(), "--quiet"}
+	args := []string{"resume", file, id, "--runs", s.opts.Runs.Dir()}
 	if again {
 		args = append(args, "--again")
 	}

@@ -59,7 +59,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				problemOf(err).write(w)
 				return
 			}
-			watch = append(watch, st.follow(reader))
+			live, err := s.opts.Runs.FollowLive(id)
+			if err != nil {
+				problemOf(err).write(w)
+				return
+			}
+			watch = append(watch, st.follow(reader), st.live(live))
 		default:
 			problemOf(problemf(http.StatusBadRequest, "topics are project, runs and run:ID", "")).write(w)
 			return
@@ -85,6 +90,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		case <-look.C:
+		}
+	}
+}
+
+// live sends the progress of nodes that journals do not have.
+func (st *stream) live(r *runs.LiveReader) func() {
+	return func() {
+		if list := r.Next(); len(list) > 0 {
+			st.send("live", list)
 		}
 	}
 }

@@ -334,7 +334,7 @@ func TestActs(t *testing.T) {
 	if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "exit code 5") || !strings.Contains(w.Body.String(), "rm -rf") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if text := strings.Join(got, " "); !strings.HasPrefix(text, "run w.flowgen.yaml --runs ") || !strings.HasSuffix(text, " --input-json - --quiet") || strings.Contains(text, "rm") {
+	if text := strings.Join(got, " "); !strings.HasPrefix(text, "run w.flowgen.yaml --runs ") || !strings.HasSuffix(text, " --input-json -") || strings.Contains(text, "rm") {
 		t.Errorf("started %q", text)
 	}
 	w = ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/resume", `{"again":true}`, nil)

@@ -163,6 +163,11 @@ func (x *execution) perform(input []byte) int {
 	shown := newDisplay(s, f, x.replay != nil)
 	if shown != nil {
 		options = append(options, runtime.WithObserver(shown))
+		if x.engine != nil && x.folder != nil {
+			if live := x.folder.Live(); live != nil {
+				options = append(options, runtime.WithObserver(live))
+			}
+		}
 	}
 	people, wrong := newPerson(s, f, shown, x.w.info.Facts.Plan())
 	if wrong != nil {

@@ -116,6 +116,9 @@ func Handler(o Options, ws ...*Workflow) (*Server, error) {
 	s.streams.init(s)
 	s.metrics.init()
 	with := append([]runtime.Option{runtime.WithEngines(o.Runs.Record), runtime.WithPast(o.Runs), runtime.WithObserver(&s.streams), runtime.WithUsage(&s.metrics)}, o.With...)
+	if live := o.Runs.Live(); live != nil {
+		with = append(with, runtime.WithObserver(live))
+	}
 	for _, w := range ws {
 		if s.workflows[w.Name()] != nil {
 			return nil, fmt.Errorf("serve: there are two workflows %s", w.Name())

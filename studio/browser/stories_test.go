@@ -63,6 +63,7 @@ func TestStories(t *testing.T) {
 		"a pin":                            pinned,
 		"hostile texts":                    hostile,
 		"many calls":                       many,
+		"a run of another process":         watched,
 	} {
 		t.Run(name, func(t *testing.T) { tell(t, exe, browser) })
 	}

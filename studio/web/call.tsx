@@ -13,7 +13,7 @@ interface Whole {
   attachments?: { url: string; content_type?: string; bytes?: number }[]; input?: Value; output?: Value; attempts: number[];
 }
 
-export function CallPanel({ run, n, version, file, off }: { run: string; n: number; version: string; file?: string; off?: boolean }) {
+export function CallPanel({ run, n, version, said, file, off }: { run: string; n: number; version: string; said?: string; file?: string; off?: boolean }) {
   const [call, show] = useState<Whole>();
   const [bad, say] = useState("");
   useEffect(() => {
@@ -41,6 +41,7 @@ export function CallPanel({ run, n, version, file, off }: { run: string; n: numb
           <dt>call id</dt><dd><code class="cut">{line(call.call_id)}</code></dd>
           {call.attempts.length > 1 && <><dt>attempts</dt><dd class="flex wrap">{call.attempts.map((a, i) => <button class="chip" aria-pressed={a === n} onClick={() => go(path + "?" + withCall(a))}>{i + 1}</button>)}</dd></>}
         </dl>
+        {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" tabIndex={0}>{plain(said)}</pre></section>}
         <Part name="Output" run={run} n={n} what="output" v={call.output} />
         <Messages v={call.input} />
         <Part name="Input" run={run} n={n} what="input" v={call.input} />

@@ -92,7 +92,7 @@ export function Workflows() {
           </li>
         ))}
       </ul>
-      <p class="foot">{data && <>{count(files.length)} files, as <code>flowgen check</code> sees them; files on disk are followed</>}</p>
+      <p class="foot">{data && <>{count(files.length)} {files.length === 1 ? "file" : "files"}, as <code>flowgen check</code> sees them; files on disk are followed</>}</p>
     </main>
   );
 }

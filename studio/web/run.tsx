@@ -7,7 +7,7 @@ import { Ask, type AtMost, flowAddress, type Project, type Question, type Run as
 import { Badge, Link, Mark, Meter, put, size, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
-import { type Call, type Columns, isOpen, rows, type Scope, Tree, until } from "./tree";
+import { type Call, type Columns, type Live, isOpen, rows, type Scope, Tree, until } from "./tree";
 
 export interface RunHead extends Head {
   lines: number;
@@ -51,6 +51,7 @@ function useRun(id: string) {
         tree.current.add(data as Columns);
         setProblem(undefined);
       }
+      if (event === "live") for (const l of data as Live[]) tree.current.live.set(l.key, l);
       if (event === "run") setHead(data as RunHead);
       if (event === "gone") setProblem(data as Problem);
       later();
@@ -161,7 +162,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
             <span class="keys"><kbd>j</kbd> <kbd>k</kbd> rows <kbd>h</kbd> <kbd>l</kbd> fold <kbd>w</kbd> <kbd>s</kbd> zoom</span>
           </div>
         </section>
-        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} file={head?.file} off={project?.read_only} />}
+        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} file={head?.file} off={project?.read_only} />}
       </div>
     </main>
   );
@@ -304,12 +305,22 @@ function Row(p: Drawn & { s: Scope; i: number; from: number; to: number }) {
         {isFold && <small>{count(s.all)} {s.all === 1 ? "call" : "calls"}</small>}
         {isFold && s.failed > 0 && <Badge tone="fail">{count(s.failed)} failed</Badge>}
         {isFold && s.cached > 0 && <Badge tone="hit">{count(s.cached)} cached</Badge>}
+        {p.running && <Now live={p.tree.live.get(s.path)} last={last} />}
         {last && <small class="cut">{line(last.tool, 60)}</small>}
       </span>
       <span class="num took" role="gridcell">{last && (last.state === "in_doubt" || last.state === "open") && !p.running ? "-" : span(Math.max(0, s.end - s.start))}</span>
       <span class="time" role="gridcell"><Bars {...p} /></span>
     </div>
   );
+}
+
+// Now is what a node is at: the items of a map that have ended, the wait for the next attempt, or the end of what a call has said.
+function Now({ live, last }: { live?: Live; last?: Call }) {
+  if (!live) return null;
+  const wait = live.until ? +new Date(live.until) - Date.now() : 0;
+  if (wait > 0 && last?.state !== "open") return <small class="now wait">next attempt in {span(Math.ceil(wait / 1000) * 1000)}: {line(live.reason ?? "", 40)}</small>;
+  if (live.total && (live.done ?? 0) < live.total) return <small class="now">{count(live.done ?? 0)} of {count(live.total)}</small>;
+  return last?.state === "open" && live.text ? <small class="now cut">{line(live.text.trim().slice(-80), 80)}</small> : null;
 }
 
 const dense = new WeakMap<Scope, { of: string; bins: Uint8Array }>();

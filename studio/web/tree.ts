@@ -16,6 +16,16 @@ export interface Columns {
   total: number;
 }
 
+// Live is the progress of a node that is running, which the journal does not have.
+export interface Live {
+  key: string;
+  text?: string;
+  done?: number;
+  total?: number;
+  until?: string;
+  reason?: string;
+}
+
 export interface Call {
   n: number;
   key: string;
@@ -60,6 +70,7 @@ export class Tree {
   root: Scope = scope("", "", -1);
   private byPath = new Map<string, Scope>();
   end = 0;
+  live = new Map<string, Live>();
 
   add(c: Columns) {
     c.at.forEach((n, i) => {

@@ -1,0 +1,61 @@
+package browser
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+const slow = `flowgen: 1
+name: slow
+input: {items: {type: list<string>, default: [fast, slow]}}
+tools:
+  wait:
+    command: [sh, -c, 'echo "half way" >&2; until [ "$1" = fast ] || [ -e go ] || ! [ -e slow.flowgen.yaml ]; do sleep 0.05; done; echo over', sh, "{{ text }}"]
+    in: {text: string}
+    out: string
+    effects: reads
+nodes:
+  each:
+    map: $input.items
+    as: item
+    max_items: 10
+    do: {tool: wait, with: {text: $item}}
+output: {all: $each}
+`
+
+// watched: the page shows what a run of another process does and its journal does not have, notices that it was killed, and goes
+// on with it, without being loaded again.
+func watched(t *testing.T, exe, browser string) {
+	s := begin(t, exe, browser, map[string]string{"slow.flowgen.yaml": slow})
+	run := exec.Command(exe, "run", "slow.flowgen.yaml")
+	run.Dir = s.dir
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.open("/r")
+	s.wait(`document.querySelector(".run-row:not(.head)")`)
+	s.press("j", "\r")
+	s.wait(`location.pathname.startsWith("/r/slow-")`)
+	s.sees("1 of 2")
+	s.picture("live")
+	s.press("j", "j", "\r")
+	s.wait(`document.querySelector(".said")?.innerText.includes("half way")`)
+	s.picture("live-call")
+	if err := run.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = run.Wait()
+	s.sees("stopped without a word")
+	s.sees("flowgen resume slow.flowgen.yaml slow-")
+	s.picture("killed")
+	s.write("go", "")
+	if err := chromedp.Do(s.ctx, chromedp.EmulateViewport(400, 800)); err != nil {
+		t.Fatal(err)
+	}
+	s.press("\x1b")
+	s.picture("phone-run")
+	s.command("resume", "slow.flowgen.yaml", "latest", "--quiet")
+	s.wait(`document.querySelector(".lead .badge.done")?.innerText === "succeeded"`)
+}
