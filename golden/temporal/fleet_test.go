@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -158,8 +159,7 @@ func TestManyWrites(t *testing.T) {
 	exe := build(t, "testdata/many.flowgen.yaml")
 	store := t.TempDir()
 	flags := []string{"--blobs", store, "--events", strconv.Itoa(events)}
-	worker(t, exe, flags...)
-	worker(t, exe, flags...)
+	first, second := worker(t, exe, flags...), worker(t, exe, flags...)
 	out := fields[struct{ Sum, Count int }](t, ok(t, exe, "start", "--id", "many", "--wait", "--blobs", store, "--input-json", numbers(t, w.port(), items)))
 	_, done := w.counts()
 	for at, n := range done {
@@ -168,11 +168,19 @@ func TestManyWrites(t *testing.T) {
 		}
 	}
 	s := fields[state](t, ok(t, exe, "describe", "many"))
-	t.Logf("%d writes: %+v in the last history", items, s)
+	t.Logf("%d writes: %+v in the last history, workers of %d and %d MB", items, s, memory(t, first), memory(t, second))
 	if out.Count != items || len(done) != items || s.Events > events+6*64 {
 		t.Errorf("%+v, %d writes, %+v", out, len(done), s)
 	}
 	ok(t, exe, append([]string{"replay", "many"}, flags...)...)
+}
+
+// memory ends a worker and returns the most megabytes that it had.
+func memory(t *testing.T, worker *exec.Cmd) int64 {
+	t.Helper()
+	_ = worker.Process.Kill()
+	_ = worker.Wait()
+	return worker.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10 // KiB on Linux
 }
 
 // What a run has recorded is shown as a journal, and compared with one.

@@ -20,6 +20,7 @@ import (
 var (
 	binaries string   // a folder for all programs
 	server   []string // where it is, for environments
+	shared   = &devServer{namespace: "golden"}
 )
 
 func TestMain(m *testing.M) {
@@ -34,13 +35,12 @@ func TestMain(m *testing.M) {
 		if os.Getenv("TEMPORAL_SERVER") == "" {
 			return m.Run()
 		}
-		s := &devServer{namespace: "golden"}
-		if err := s.start(); err != nil {
+		if err := shared.start(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		defer s.kill()
-		server = s.environ()
+		defer shared.kill()
+		server = shared.environ()
 		return m.Run()
 	}())
 }
@@ -200,29 +200,18 @@ func TestQuestions(t *testing.T) {
 func TestWide(t *testing.T) {
 	served(t)
 	exe := build(t, "testdata/wide.flowgen.yaml")
-	worker(t, exe)
-	in := make([]int, 10_000)
-	for i := range in {
-		in[i] = i
-	}
-	b, err := json.Marshal(map[string]any{"items": in})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "in.json")
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out := fields[map[string]int](t, ok(t, exe, "start", "--id", "wide", "--wait", "--input-json", file))
-	if out["sum"] != 9_999*10_000 || out["count"] != 10_000 {
+	w := worker(t, exe)
+	items := rounds("TEMPORAL_ITEMS", 10_000)
+	out := fields[map[string]int](t, ok(t, exe, "start", "--id", "wide", "--wait", "--input-json", numbers(t, 0, items)))
+	if out["sum"] != (items-1)*items || out["count"] != items {
 		t.Errorf("%v", out)
 	}
 	s := fields[state](t, ok(t, exe, "describe", "wide"))
-	t.Logf("%+v", s)
-	if s.Events > 1000 {
+	if s.Events > items/10 {
 		t.Errorf("%d events", s.Events)
 	}
 	ok(t, exe, "replay", "wide")
+	t.Logf("%d items: %+v, a worker of %d MB", items, s, memory(t, w))
 }
 
 // A history is only replayed by a program that asks the same. The difference is told by node.

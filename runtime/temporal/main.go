@@ -94,7 +94,7 @@ func (m *commands) worker(c *cli.Call) int {
 	}
 	defer cl.Close()
 	opts.Runtime, opts.Stored = ro, l.stored()
-	wo := worker.Options{DeadlockDetectionTimeout: deadlockTime}
+	wo := worker.Options{DeadlockDetectionTimeout: deadlockTime, MaxHeartbeatThrottleInterval: opts.heartbeat() / 3} // else one of two beats is dropped, and one that is late counts as lost
 	if !unpinned {
 		wo.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
 			Version: worker.WorkerDeploymentVersion{DeploymentName: m.info.Name, BuildID: build}}

@@ -104,7 +104,7 @@ func (m *commands) replayed(c *cli.Call, h *history.History, opts Options) int {
 	}
 	defer l.release()
 	w, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: l.options.DataConverter,
-		FailureConverter: l.options.FailureConverter, ExternalStorage: l.options.ExternalStorage})
+		FailureConverter: l.options.FailureConverter, ExternalStorage: l.options.ExternalStorage, DisableDeadlockDetection: true}) // the journal of a long run is long
 	if err != nil {
 		return c.Fail(cli.ExitFault, err.Error(), "")
 	}
