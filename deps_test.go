@@ -128,6 +128,7 @@ var table = []row{
 	{pkg: "runtime/journal/internal/disktest", own: append([]string{"runtime/internal/eventually", "runtime/journal/..."}, audience...), other: []string{"github.com/google/go-cmp"}}, // for tests
 	{pkg: "runtime/journal/postgres", own: append([]string{"runtime/journal/database", "runtime/journal/wal", "runtime/stores"}, audience...), other: []string{"github.com/jackc/pgx/v5"}},
 	{pkg: "runtime/journal/sqlite", own: append([]string{"runtime/journal/database", "runtime/journal/wal", "runtime/stores"}, audience...), other: []string{"modernc.org/sqlite"}},
+	{pkg: "runtime/sqltool/postgres", own: append([]string{"runtime/sqltool"}, audience...), other: []string{"github.com/jackc/pgx/v5"}},
 	{pkg: "runtime/sqltool/sqlite", own: append([]string{"runtime/sqltool"}, audience...), other: []string{"modernc.org/sqlite"}},
 	{pkg: "runtime/openexpertise/sqlite", own: append([]string{"runtime/openexpertise"}, audience...), other: []string{"modernc.org/sqlite"}},
 	{pkg: "runtime/stargraph/store", own: append([]string{"runtime/stargraph/std"}, audience...), other: []string{"modernc.org/sqlite", "golang.org/x/text"}},

@@ -29,7 +29,7 @@ var standard = []string{"bytes", "cmp", "context", "encoding/base64", "math", "s
 // user's, so it gets `go` or `flow` before its own.
 func (g *generator) planImports() {
 	taken := map[string]bool{}
-	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, sqlPath, sqlPath + "/sqlite", mcpPath, sandboxPath, llmPath, agentPath, carryPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths(), g.bounded())
+	fixed := slices.Concat(standard, []string{runtimePath, flowPath, valuePath, celPath, execPath, httpPath, pythonPath, nodePath, enginePath, starlarkPath, wasmPath, sqlPath, sqlPath + "/sqlite", sqlPath + "/postgres", mcpPath, sandboxPath, llmPath, agentPath, carryPath, dynamicPath, pyPath, jinjaPath}, g.called(), speakPaths(), g.bounded())
 	for _, p := range fixed {
 		own := p[strings.LastIndexByte(p, '/')+1:]
 		name := g.opts.importName(p, own)

@@ -361,7 +361,8 @@ var (
 		Name: "sql", What: "a statement", Doc: "A statement of SQL, whose parameters are bound.",
 		Keys: []Key{
 			{Name: "db", Value: ref, Required: true, Doc: "the secret that holds the address of the database: `sqlite:///var/lib/orders.db`"},
-			{Name: "schema", Value: file, Required: true, Doc: "the file with the statements that make the tables, or the folder of migrations"},
+			{Name: "engine", Value: word(sqlWords...), Doc: "sqlite unless written. postgres: `in` and `out` are declared, and held to when it runs"},
+			{Name: "schema", Value: file, Doc: "for SQLite: the file with the statements that make the tables, or the folder of migrations"},
 			{Name: "query", Value: text, Required: true, Doc: "the statement, with `{x}` for the field x"},
 			{Name: "rows", Value: word(rowWords...), Doc: "many: a list, which is what holds unless written. one: a row, or null when there is none"},
 			{Name: "max_rows", Value: Form{Kind: FormCount}, Doc: "the most rows, 1000 unless written: more are an error"},

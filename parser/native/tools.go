@@ -490,8 +490,16 @@ func (p *parser) sql(t *ir.Tool, v *yamlnode.Node) {
 		b.DB = p.ref(x, "the name of a secret")
 		t.Auth = &ir.Auth{Kind: "address", Secret: b.DB}
 	}
-	if x := m.get("schema"); x != nil {
+	if x := m.get("engine"); x != nil {
+		b.Engine = p.word(x, "`engine`", sqlWords...)
+	}
+	switch x := m.get("schema"); {
+	case x != nil && b.Engine == "postgres":
+		p.report(diag.WrongShape, m.keys["schema"].Span, "remove it, and declare `in` and `out`", "`schema` is read for SQLite only")
+	case x != nil:
 		b.Schema = p.ref(x, "a file or a folder")
+	case b.Engine == "sqlite" && !m.has("schema"):
+		p.report(diag.MissingKey, headSpan(v), "name the file that makes the tables, or the folder of migrations", "a statement for SQLite has no `schema`")
 	}
 	if x := m.get("query"); x != nil {
 		if !isScalar(x) {
@@ -510,7 +518,7 @@ func (p *parser) sql(t *ir.Tool, v *yamlnode.Node) {
 	}
 }
 
-var rowWords = []string{"many", "one"}
+var rowWords, sqlWords = []string{"many", "one"}, []string{"sqlite", "postgres"}
 
 // envVariable reads the name of a variable of the environment.
 func (p *parser) envVariable(n *yamlnode.Node) ir.Ident {

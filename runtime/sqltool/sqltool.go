@@ -123,11 +123,16 @@ func call(ctx context.Context, engine Engine, e flow.Effects, s *Statement, boun
 		}
 		return fmt.Appendf(nil, `{"affected":%d}`, n), nil
 	}
-	rows, err := db.QueryContext(ctx, s.Text, bound...)
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	rows, err := db.QueryContext(running, s.Text, bound...)
 	if err != nil {
 		return nil, failed(ctx, engine, err)
 	}
 	data, err = read(ctx, engine, s, rows, room)
+	if err != nil {
+		stop() // else Close reads what is left, which may be without end
+	}
 	if closed := rows.Close(); err == nil && closed != nil {
 		err = failed(ctx, engine, closed)
 	}

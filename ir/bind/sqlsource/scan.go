@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -36,8 +37,11 @@ type mistake struct {
 	help   string
 }
 
+// dollar begins a text of PostgreSQL that ends with the same.
+var dollar = regexp.MustCompile(`^\$([A-Za-z_][A-Za-z_0-9]*)?\$`)
+
 // scan splits a statement. It is about where names, texts and comments begin and end, which the engine then reads itself.
-func scan(s string) (list []token, wrong *mistake) {
+func scan(s string, postgres bool) (list []token, wrong *mistake) {
 	for i := 0; i < len(s); {
 		lo := i
 		switch c := s[i]; {
@@ -47,7 +51,7 @@ func scan(s string) (list []token, wrong *mistake) {
 			i = after(s, i, "\n")
 		case strings.HasPrefix(s[i:], "/*"):
 			i = after(s, i+2, "*/")
-		case c == '\'' || c == '"' || c == '`':
+		case c == '\'' || c == '"' || c == '`' && !postgres:
 			var content string
 			content, i = quoted(s, i)
 			if i < 0 {
@@ -58,7 +62,7 @@ func scan(s string) (list []token, wrong *mistake) {
 				k = text
 			}
 			list = append(list, token{k, lo, i, content, true})
-		case c == '[':
+		case c == '[' && !postgres:
 			end := strings.IndexByte(s[i:], ']')
 			if end < 0 {
 				return list, &mistake{lo, lo + 1, "a bracket is not closed", ""}
@@ -82,7 +86,11 @@ func scan(s string) (list []token, wrong *mistake) {
 				i++
 			}
 			list = append(list, token{kind: word, lo: lo, hi: i, text: s[lo:i]})
-		case strings.IndexByte("?:@$", c) >= 0:
+		case postgres && c == '$' && dollar.MatchString(s[i:]):
+			tag := dollar.FindString(s[i:])
+			i = after(s, i+len(tag), tag)
+			list = append(list, token{text, lo, i, s[lo:i], true})
+		case strings.IndexByte("?:@$", c) >= 0 && (!postgres || c == '$'):
 			i++
 			for i < len(s) && nameByte(s[i]) {
 				i++

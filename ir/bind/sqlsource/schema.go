@@ -101,7 +101,7 @@ func (t *tables) make(f *source.File) error {
 	at := func(lo, hi int) source.Span {
 		return source.Span{File: f, Lo: min(skipped+lo, len(f.Text)), Hi: min(skipped+hi, len(f.Text))}
 	}
-	tokens, wrong := scan(schemaText(text))
+	tokens, wrong := scan(schemaText(text), false)
 	if wrong != nil {
 		return &broken{wrong.what, at(wrong.lo, wrong.hi)}
 	}

@@ -27,7 +27,10 @@ func Resolve(tools []*ir.Tool, opts Options, sink *diag.Sink) {
 	r := &resolver{opts: opts, sink: sink, read: map[[2]string]*opened{}}
 	for _, t := range tools {
 		if b, ok := t.Binding.(*ir.SQLTool); ok {
-			if b.Schema.Name != "" && b.Query.Value != "" { // else the parser has reported it
+			switch { // in other cases the parser has reported it
+			case b.Engine == "postgres" && b.Query.Value != "":
+				r.postgres(t, b)
+			case b.Schema.Name != "" && b.Query.Value != "":
 				r.tool(t, b)
 			}
 			foreign.Poison(t)
@@ -66,7 +69,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.SQLTool) {
 		}
 		return
 	}
-	s, wrong := read(b.Query.Value)
+	s, wrong := read(b.Query.Value, false)
 	if wrong != nil {
 		r.report(diag.SourceSyntax, b.Query.At(wrong.lo, wrong.hi), wrong.what, wrong.help)
 		return
@@ -274,7 +277,7 @@ func (r *resolver) in(t *ir.Tool, b *ir.SQLTool, s *statement, tables *tables, i
 		}
 		switch {
 		case declared != nil && !bindable(declared.Type):
-			r.report(diag.SourceShape, declared.Span, quote(name)+" is "+declared.Type.String()+", and a parameter is text, a number, true or false, or a time", "hand the values over one by one, or as JSON for `json_each`")
+			r.notBindable(declared, "json_each")
 			ok = false
 			continue
 		case typ == nil && declared != nil:
@@ -292,6 +295,12 @@ func (r *resolver) in(t *ir.Tool, b *ir.SQLTool, s *statement, tables *tables, i
 		in.Fields = append(in.Fields, &schema.Field{Name: name, Type: typ, Span: at})
 	}
 	return ok
+}
+
+// notBindable reports a field of a type that no parameter has; unpack is the engine's function for lists.
+func (r *resolver) notBindable(f *schema.Field, unpack string) {
+	r.report(diag.SourceShape, f.Span, quote(f.Name)+" is "+f.Type.String()+", and a parameter is text, a number, true or false, or a time",
+		"hand the values over one by one, or as JSON for `"+unpack+"`")
 }
 
 // bindable reports whether values of a type can be bound.

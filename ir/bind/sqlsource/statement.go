@@ -20,11 +20,11 @@ type statement struct {
 type shift struct{ lo, at int }
 
 // read makes a statement of a query.
-func read(query string) (*statement, *mistake) {
+func read(query string, postgres bool) (*statement, *mistake) {
 	if i := strings.IndexByte(query, 0); i >= 0 {
 		return nil, &mistake{i, i + 1, "a statement has no character 0", "remove it"}
 	}
-	tokens, wrong := scan(query)
+	tokens, wrong := scan(query, postgres)
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -33,6 +33,10 @@ func read(query string) (*statement, *mistake) {
 	}
 	if len(tokens) == 0 {
 		return nil, &mistake{0, len(query), "the statement is empty", "write it as in `select id from orders where customer = {customer}`"}
+	}
+	sign := "?"
+	if postgres {
+		sign = "$"
 	}
 	s := &statement{source: query, tokens: tokens}
 	var b strings.Builder
@@ -55,7 +59,7 @@ func read(query string) (*statement, *mistake) {
 			}
 			b.WriteString(query[end:t.lo])
 			s.moved = append(s.moved, shift{b.Len(), t.lo})
-			b.WriteString("?" + strconv.Itoa(i+1))
+			b.WriteString(sign + strconv.Itoa(i+1))
 			end = t.hi
 			s.moved = append(s.moved, shift{b.Len(), t.hi})
 		}

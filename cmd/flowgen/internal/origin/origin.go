@@ -32,7 +32,7 @@ const (
 // leaves are the modules of the runtime's packages with foreign libraries, below Runtime: one each, so that a program requires
 // the libraries that it uses and no other. All of flowgen's modules have the same version.
 var leaves = sync.OnceValue(func() []string {
-	list := []string{"blob/s3", "cache/redis", "journal/postgres", "journal/sqlite", "jstool/embedded", "llm/anthropic", "llm/gemini", "llm/responses", "mcpserver", "mcptool", "otel", "sqltool/sqlite", "startool", "temporal", "wasmtool"}
+	list := []string{"blob/s3", "cache/redis", "journal/postgres", "journal/sqlite", "jstool/embedded", "llm/anthropic", "llm/gemini", "llm/responses", "mcpserver", "mcptool", "otel", "sqltool/postgres", "sqltool/sqlite", "startool", "temporal", "wasmtool"}
 	for _, l := range parser.Languages() {
 		list = append(list, l.Modules...)
 	}
