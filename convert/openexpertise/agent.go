@@ -187,12 +187,27 @@ func (x *experience) place(u *unit, r *dialect.Reference, vars variables) (strin
 		return doc.Escaped(x.in[u.node].ID.Name), schema.StringType
 	case "edges":
 		from := x.units[x.nodes[r.Path[0]]]
+		if x.sharesName(u, r) { // the field is what counts where nothing was handed on
+			switch {
+			case from.module != nil && !from.module.says("edge_output"):
+				own := *r
+				own.Root = "state"
+				return x.place(u, &own, vars)
+			case from.module == nil || !from.module.neverNull():
+				return refuse("rename the field or the node", "what %s hands on may be missing, and then this is state.%s", r.Path[0], r.Path[0])
+			}
+		}
 		if from.module == nil || !from.module.says("edge_output") || from.node.Each != nil {
 			return refuse("write it to the state", "what %s hands on cannot be read here", r.Path[0])
 		}
 		return x.IDs[r.Path[0]] + ".edge_output", schema.AnyType
 	}
 	return refuse("write the value into the prompt", "an argument in a prompt has no counterpart")
+}
+
+// sharesName reports whether a placeholder names a node before the agent and a field that it reads.
+func (x *experience) sharesName(u *unit, r *dialect.Reference) bool {
+	return r != nil && r.Root == "edges" && slices.ContainsFunc(u.node.Reads, func(id ir.Ident) bool { return id.Name == r.Path[0] })
 }
 
 // writer is what alone has written a field when n runs, whose result is read instead of the state: it is there even where the

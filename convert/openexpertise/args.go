@@ -145,6 +145,11 @@ func (x *experience) argument(v ir.Value, n *openexpertise.Node) (ir.Value, *sch
 func (x *experience) handsOn(u *unit) bool {
 	for _, n := range x.tree.Nodes {
 		v := x.units[n]
+		if n.Prompt != nil && u.module != nil && u.module.says("edge_output") && slices.ContainsFunc(n.Prompt.Segments, func(s dialect.MixedSegment) bool {
+			return x.sharesName(v, s.Ref) && s.Ref.Path[0] == u.node.ID.Name
+		}) {
+			return true
+		}
 		if v.module == nil || !v.module.reads("_edge_inputs") || !slices.ContainsFunc(n.Routes, func(r *dialect.Route) bool { return r.From.Name == u.node.ID.Name }) {
 			continue
 		}

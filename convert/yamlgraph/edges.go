@@ -13,6 +13,37 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 )
 
+// reached leaves out the nodes that no way leads to.
+func (g *graph) reached() {
+	named, seen := map[string]*yamlgraph.Node{}, map[*yamlgraph.Node]bool{}
+	for _, n := range g.tree.Nodes {
+		named[n.ID.Name] = n
+	}
+	var visit func(id string)
+	visit = func(id string) {
+		n := named[id]
+		if n == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, x := range n.Token.Exits {
+			visit(x.To.Name)
+		}
+	}
+	for _, id := range g.tree.Start {
+		visit(id.Name)
+	}
+	own := *g.tree
+	own.Nodes = slices.DeleteFunc(slices.Clone(own.Nodes), func(n *yamlgraph.Node) bool {
+		if !seen[n] {
+			g.Note(n.ID.Span, "", "no edge leads to %s, which is left out", n.ID.Name)
+			delete(g.IDs, n.ID.Name)
+		}
+		return !seen[n]
+	})
+	g.tree = &own
+}
+
 // flow finds which nodes have run whenever a node runs, and refuses graphs in which tokens multiply or come back.
 func (g *graph) flow() {
 	g.sure, g.ends = map[*yamlgraph.Node]map[*yamlgraph.Node]bool{}, nil

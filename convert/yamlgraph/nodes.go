@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
 )
@@ -15,6 +16,7 @@ import (
 // node rewrites a node.
 func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 	id := g.IDs[n.ID.Name]
+	g.at = n
 	out := &ir.Node{ID: ir.Ident{Name: id, Span: n.ID.Span}, Span: n.Span}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
@@ -130,7 +132,7 @@ func (g *graph) keeping() {
 // passthrough are the fields that a node sets. A value that may be null would leave a field as it is.
 func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let) (set []*ir.Set) {
 	for _, e := range v.Fields {
-		if len(g.held(e.Key.Name)) == 0 {
+		if len(g.held(e.Key.Name)) == 0 || g.nowhere(e.Value) {
 			continue // dropped, and told so when the file is checked
 		}
 		switch r := e.Value.(type) {
@@ -159,14 +161,17 @@ var stateField = lazyregexp.New(`\bstate\.([A-Za-z_][A-Za-z0-9_]*)`)
 // before takes values that a node reads of fields which it has written by then into its result, which is made before.
 func before(id string, let *ir.Let, set []*ir.Set) {
 	for i, s := range set {
-		e, is := s.Value.(*ir.Expr)
-		if !is {
-			continue
+		var text source.Text
+		switch v := s.Value.(type) {
+		case *ir.Expr:
+			text = v.Text
+		case *ir.Template:
+			text = v.Text
 		}
-		for _, m := range stateField.FindAllStringSubmatch(e.Text.Value, -1) {
+		for _, m := range stateField.FindAllStringSubmatch(text.Value, -1) {
 			if slices.ContainsFunc(set[:i], func(b *ir.Set) bool { return b.Field.Name == m[1] }) {
-				let.Fields = append(let.Fields, convert.Pair(s.Field.Name, e))
-				s.Value = convert.Ref(id+"."+s.Field.Name, e.Text.Span)
+				let.Fields = append(let.Fields, convert.Pair(s.Field.Name, s.Value))
+				s.Value = convert.Ref(id+"."+s.Field.Name, text.Span)
 				break
 			}
 		}
@@ -175,8 +180,16 @@ func before(id string, let *ir.Let, set []*ir.Set) {
 
 // value is a value of a node: a constant, or a place in the state.
 func (g *graph) value(v ir.Value, item string) ir.Value {
-	if r, ok := v.(*dialect.Reference); ok {
-		return convert.Ref(g.path(r, item), r.Text.Span)
+	switch v := v.(type) {
+	case *dialect.Reference:
+		return convert.Ref(g.path(v, item), v.Text.Span)
+	case *dialect.Mixed:
+		return g.mixed(v)
+	case *yamlgraph.Calc:
+		if text, t := g.calculated(v, item); t != nil {
+			return convert.Ref(text, v.Text.Span)
+		}
+		g.Refuse(v.Text.Span, "calculate with fields that nodes before it have written, and that are declared `int`, `float`, `str` or `list`", "this calculation has another meaning, or none, where values have types")
 	}
 	return v
 }

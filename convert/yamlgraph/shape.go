@@ -93,7 +93,7 @@ func (g *graph) shapeType(name string, s *ir.State) *schema.Type {
 		}
 	}
 	if len(sh.parts) == 0 && sh.item == nil {
-		typ := s.Type
+		typ := sh.declared
 		if typ.Kind == schema.Any && sh.wants != nil {
 			typ = sh.wants
 		}

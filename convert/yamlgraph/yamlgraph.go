@@ -47,6 +47,7 @@ func Convert(c *convert.Converter) {
 		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, kept: map[*yamlgraph.Node]map[string]bool{}}
 	c.Keys, c.Words = keys, words
 	g.sections()
+	g.reached()
 	for _, n := range g.tree.Nodes {
 		g.nodes[n.ID.Name] = n
 		if c.IDs[n.ID.Name] == "" { // no edge leads to it
@@ -154,7 +155,13 @@ func (g *graph) look(n *yamlgraph.Node) {
 		g.mapped(n, v, key)
 	case *ir.Let:
 		for _, e := range v.Fields {
-			dialect.ValueReferences(e.Value, func(r *dialect.Reference) { g.use(r, nil) })
+			if g.nowhere(e.Value) {
+				continue
+			}
+			g.useValue(e.Value)
+			if sh := g.shapes[e.Key.Name]; sh != nil && !fits(e.Value, sh.declared) {
+				sh.declared = schema.AnyType // which the engine does not mind
+			}
 			g.writes[n] = append(g.writes[n], g.held(e.Key.Name)...)
 		}
 	case *ir.ToolCall:
