@@ -188,6 +188,10 @@ vsix: ## Build the VS Code extension with the program inside (VSIX="linux-x64 da
 	  (cd editors/vscode && npx vsce package --no-dependencies --target $$target --out flowgen-$$target.vsix); \
 	done
 
+.PHONY: vsix-all
+vsix-all: ## Build the VS Code extension for each platform
+	$(MAKE) --no-print-directory vsix VSIX="linux-x64 linux-arm64 darwin-x64 darwin-arm64 win32-x64 win32-arm64"
+
 .PHONY: bench
 bench: ## Measure beside hand-written Go and write docs/benchmarks.md; takes some minutes (BENCHFLAGS)
 	go run ./bench/cmd $(BENCHFLAGS)
