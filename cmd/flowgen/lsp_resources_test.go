@@ -29,7 +29,6 @@ func (e *editor) bound(name string) {
 		if len(list) > 0 {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -36,9 +36,13 @@ func Serve(ctx context.Context, stdio io.ReadWriteCloser, opts Options) (clean b
 	s := &server{opts: opts, inbox: make(chan message, 1024), ws: newWorkspace(opts)}
 	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(stdio, jsonrpc2.VSCodeObjectCodec{}), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	defer s.conn.Close()
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	s.loop()
 	return s.down
 }
+
+// gcPercent trades processor time for memory: editors keep the server for days, and it works for milliseconds at a time.
+const gcPercent = 40
 
 // A message is one of the client, or a function that runs between two of them.
 type message struct {
@@ -125,6 +129,10 @@ func (s *server) idle() bool {
 	case w.scanNext():
 	default:
 		w.loadPackages(func(done func()) { s.inbox <- message{run: done} })
+		if w.loaded && !w.loading {
+			w.loaded = false
+			go debug.FreeOSMemory() // loading takes several times what stays
+		}
 		return false
 	}
 	return true

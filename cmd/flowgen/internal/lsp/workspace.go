@@ -56,6 +56,7 @@ type workspace struct {
 	stale    bool            // Go files have changed since they were loaded
 	pending  map[string]bool // roots whose Go packages are not loaded
 	loading  bool
+	loaded   bool // packages, whose garbage is still there
 }
 
 // A document is an open file.
@@ -390,7 +391,7 @@ func (w *workspace) loadPackages(run func(func())) {
 			}()
 		}
 		run(func() {
-			w.loading, w.packages = false, cache
+			w.loading, w.loaded, w.packages = false, true, cache
 			for _, name := range names {
 				w.mark(name)
 			}
