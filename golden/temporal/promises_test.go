@@ -43,7 +43,7 @@ func TestCapsAndCaches(t *testing.T) {
 	port := "port=" + strconv.Itoa(w.port())
 	first := worker(t, exe, "--cache", cache)
 	run := func(id, items string, more ...string) string {
-		return ok(t, exe, append([]string{"start", "--id", id, "--wait", "--input", port, "--input", "items=" + items}, more...)...)
+		return ok(t, exe, append([]string{"start", "--id", "caps-" + id, "--wait", "--input", port, "--input", "items=" + items}, more...)...)
 	}
 	const six = `["a","a","a","a","a","a"]`
 	want := ok(t, exe, "run", "--quiet", "--no-journal", "--cache", t.TempDir(), "--input", port, "--input", "items="+six)
