@@ -284,18 +284,21 @@ func (x *execution) open(id string, g *goOn) (code int, ok bool) {
 
 // unknown is about decisions for calls that the run does not have.
 func (g *goOn) unknown(j *journal.Journal) *mistake {
-	var keys []string
-	for _, r := range j.Records() {
-		if !slices.Contains(keys, r.Key) {
-			keys = append(keys, r.Key)
-		}
-	}
 	flags := make([]string, 0, len(g.redo)+len(g.decided))
 	for _, key := range g.redo {
 		flags = append(flags, "--redo "+key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(g.decided)) {
 		flags = append(flags, "--in-doubt "+key)
+	}
+	if len(flags) == 0 { // most runs have none, and some have a million calls
+		return nil
+	}
+	var keys []string
+	for _, r := range j.Records() { // in the order of keys
+		if n := len(keys); n == 0 || keys[n-1] != r.Key {
+			keys = append(keys, r.Key)
+		}
 	}
 	for _, flag := range flags {
 		_, key, _ := strings.Cut(flag, " ")

@@ -201,7 +201,7 @@ func TestWaiting(t *testing.T) {
 	if c, code := ask(time.Hour, "run"); code != ExitWaits {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
-	if c, code := ask(time.Millisecond, "resume", "latest"); code != ExitOK || c.out.String() != "\"nobody said anything\"\n" {
+	if c, code := ask(time.Nanosecond, "resume", "latest"); code != ExitOK || c.out.String() != "\"nobody said anything\"\n" {
 		t.Errorf("%d: %s%s", code, c.out.String(), c.err.String())
 	}
 	dir = t.TempDir()
