@@ -64,6 +64,7 @@ func TestStories(t *testing.T) {
 		"hostile texts":                    hostile,
 		"many calls":                       many,
 		"a run of another process":         watched,
+		"the conversation of an agent":     talked,
 	} {
 		t.Run(name, func(t *testing.T) { tell(t, exe, browser) })
 	}

@@ -4,7 +4,9 @@ import { get, param, request } from "./api";
 import { Proposal } from "./pages";
 import { Badge, Mark, tone, Trouble, word } from "./parts";
 import { go, route, set } from "./route";
+import { type Message, One, Talk } from "./talk";
 import { bytes, count, dollars, line, plain, span } from "./text";
+import type { Call } from "./tree";
 
 interface Value { text: string; size: number; cut?: boolean }
 interface Whole {
@@ -13,7 +15,7 @@ interface Whole {
   attachments?: { url: string; content_type?: string; bytes?: number }[]; input?: Value; output?: Value; attempts: number[];
 }
 
-export function CallPanel({ run, n, version, said, file, off }: { run: string; n: number; version: string; said?: string; file?: string; off?: boolean }) {
+export function CallPanel({ run, n, version, said, turns, file, off }: { run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean }) {
   const [call, show] = useState<Whole>();
   const [bad, say] = useState("");
   useEffect(() => {
@@ -26,6 +28,7 @@ export function CallPanel({ run, n, version, said, file, off }: { run: string; n
   if (bad) return <aside class="panel call"><div class="head"><span class="grow" />{close}</div><Trouble text={bad} /></aside>;
   if (!call) return <aside class="panel call"><div class="head">{close}</div></aside>;
   const path = route.value.path;
+  const talks = route.value.query.get("talk") === "1";
   const isTool = !call.tool.startsWith("human@") && !!call.call_id && !!file;
   return (
     <aside class="panel call" aria-label={"Call " + call.key}>
@@ -42,6 +45,8 @@ export function CallPanel({ run, n, version, said, file, off }: { run: string; n
           {call.attempts.length > 1 && <><dt>attempts</dt><dd class="flex wrap">{call.attempts.map((a, i) => <button class="chip" aria-pressed={a === n} onClick={() => go(path + "?" + withCall(a))}>{i + 1}</button>)}</dd></>}
         </dl>
         {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" tabIndex={0}>{plain(said)}</pre></section>}
+        {turns.length > 0 && <div><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
+        {talks && turns.length > 0 && <Talk run={run} turns={turns} />}
         <Part name="Output" run={run} n={n} what="output" v={call.output} />
         <Messages v={call.input} />
         <Part name="Input" run={run} n={n} what="input" v={call.input} />
@@ -84,8 +89,6 @@ function Part({ name, run, n, what, v }: { name: string; run: string; n: number;
   );
 }
 
-interface Message { role?: string; text?: string; content?: unknown; parts?: unknown }
-
 // Messages are those of the question to a model, one below the other.
 function Messages({ v }: { v?: Value }) {
   if (!v || v.cut) return null;
@@ -102,7 +105,7 @@ function Messages({ v }: { v?: Value }) {
   if (!list.length) return null;
   return (
     <section><h2>Prompt <small>{list.length} messages</small></h2>
-      {list.slice(0, 200).map((m) => <div class="message-block"><h3>{line(String(m.role ?? "message"))}</h3><p>{plain(typeof m.text === "string" ? m.text : typeof m.content === "string" ? m.content : JSON.stringify(m.content ?? m.parts ?? m))}</p></div>)}
+      {list.slice(0, 200).map((m) => <One m={m ?? {}} />)}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { Ask, type AtMost, flowAddress, type Project, type Question, type Run as
 import { Badge, Link, Mark, Meter, put, size, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
+import { turnsOf } from "./talk";
 import { type Call, type Columns, type Live, isOpen, rows, type Scope, Tree, until } from "./tree";
 
 export interface RunHead extends Head {
@@ -129,6 +130,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
         "]": () => failure(1), "[": () => failure(-1),
         w: () => stretch(0.5), s: () => stretch(2), a: () => pan(-0.25), e: () => pan(0.25),
         g: () => set("v", view === "graph" ? "" : "graph"), t: () => set("v", view === "time" ? "" : "time"),
+        v: () => set("talk", q.get("talk") ? "" : "1"),
         d: () => go("/r?with=" + param(id)),
         "/": () => document.querySelector<HTMLInputElement>("#q")?.focus(),
         Escape: () => set("c", ""),
@@ -162,7 +164,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
             <span class="keys"><kbd>j</kbd> <kbd>k</kbd> rows <kbd>h</kbd> <kbd>l</kbd> fold <kbd>w</kbd> <kbd>s</kbd> zoom</span>
           </div>
         </section>
-        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} file={head?.file} off={project?.read_only} />}
+        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} file={head?.file} off={project?.read_only} />}
       </div>
     </main>
   );
