@@ -246,9 +246,10 @@ func (b *block) loop(s *check.Step, v *ir.Loop) {
 func (b *block) iterate(s *check.Step, v *ir.Loop, store func(jen.Code) jen.Code) {
 	i := b.fn.counter()
 	in := b.inner(b.scope.child())
-	in.run(s.Body, resultRefs(s.Body))
+	refs := resultRefs(s.Body)
+	in.run(s.Body, refs)
 	in.node = s
-	if len(s.Body.Result.Fields) > 0 || s.Body.Result.Kind != schema.Struct {
+	if len(s.Body.Result.Fields) > 0 || s.Body.Result.Kind != schema.Struct || len(refs) > 0 {
 		if only := s.Body.Steps[0]; !only.Node.Inline || b.fn.reads(only) {
 			in.add(store(in.bodyResult(s.Body)))
 		}
