@@ -168,7 +168,7 @@ export function Runs() {
         </select></label>
         <label class="pick">code <select value={q.get("code") ?? ""} onChange={(e) => set("code", e.currentTarget.value)}>
           <option value="">any</option>
-          {["VALIDATION_ERROR", "AUTH_ERROR", "NOT_FOUND", "RATE_LIMIT", "TIMEOUT", "NETWORK_ERROR", "PROVIDER_ERROR", "POLICY_DENIED", "INTERNAL_ERROR"].map((c) => <option>{c}</option>)}
+          {["VALIDATION_ERROR", "TIMEOUT", "RATE_LIMIT", "POLICY_DENIED", "AUTH_REQUIRED", "PROVIDER_ERROR", "NETWORK_ERROR", "SANDBOX_ERROR", "UNKNOWN"].map((c) => <option>{c}</option>)}
         </select></label>
         <label class="pick">from $ <input class="small" type="number" min="0" step="0.01" value={q.get("cost") ?? ""} onChange={(e) => set("cost", e.currentTarget.value)} /></label>
         <label class="pick">since <input type="date" value={(q.get("since") ?? "").slice(0, 10)} onChange={(e) => set("since", e.currentTarget.value && e.currentTarget.value + "T00:00:00Z")} /></label>
