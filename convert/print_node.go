@@ -187,6 +187,9 @@ func (p *nodePrinter) mapNode(v *ir.Map) {
 		p.put("parallel", doc.Number(v.Parallel))
 	}
 	p.put("max_items", most(v.MaxItems))
+	if v.OnItemError == ir.ItemKeep {
+		p.put("on_item_error", doc.Scalar("keep"))
+	}
 	p.do(v.Do)
 }
 

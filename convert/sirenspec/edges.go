@@ -83,23 +83,40 @@ func (s *siren) inner(n *sirenspec.Node) (out []*ir.Edge, made bool) {
 	case *ir.LLM:
 		list := s.around(n)
 		return list, len(list) > 0
+	case *sirenspec.Factory:
+		names := []string{s.each(n), s.IDs[n.ID.Name]}
+		if id, ok := s.lists[n]; ok {
+			names = append([]string{id}, names...)
+		}
+		return chained(names), true
 	case *sirenspec.Swarm:
 		var all []*ir.Edge
 		last := s.IDs[n.ID.Name]
 		if v.Last() != nil {
-			out, last = s.around(v.Last()), s.begins(v.Last())
+			out = append(s.around(v.Last()), convert.Edge(s.said(v.Last()), source.Span{}, last))
+			last = s.begins(v.Last())
 		}
 		for _, a := range v.Agents() {
-			out = append(out, s.around(a)...)
-			all = append(all, convert.Edge(s.said(a), source.Span{}, last))
+			if !s.silent(a) {
+				out = append(out, s.around(a)...)
+				all = append(all, convert.Edge(s.said(a), source.Span{}, last))
+			}
 		}
-		return append(out, all...), true
+		return append(all, out...), true
 	}
 	return nil, false
 }
 
 // around are the edges between an agent and its guardrails.
 func (s *siren) around(n *sirenspec.Node) (out []*ir.Edge) {
+	if s.wrapped(n) {
+		return nil // it is a node of its own
+	}
+	return s.guarded(n)
+}
+
+// guarded is around without regard to what is a node of its own.
+func (s *siren) guarded(n *sirenspec.Node) (out []*ir.Edge) {
 	var names []string
 	id := s.id(n)
 	for _, g := range s.guards(n, false) {
@@ -134,7 +151,9 @@ func (s *siren) entrances(n *sirenspec.Node) (out []string) {
 		return []string{s.begins(n)}
 	}
 	for _, a := range v.Agents() {
-		out = append(out, s.begins(a))
+		if !s.silent(a) {
+			out = append(out, s.begins(a))
+		}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
@@ -129,10 +130,14 @@ func texts(n *sirenspec.Node, f func(*dialect.Reference)) {
 	if n.Args != nil {
 		dialect.ValueReferences(n.Args, f)
 	}
-	if v, ok := n.Verb.(*sirenspec.Swarm); ok {
+	switch v := n.Verb.(type) {
+	case *sirenspec.Swarm:
 		for _, a := range v.Nodes {
 			texts(a, f)
 		}
+	case *sirenspec.Factory:
+		dialect.ValueReferences(v.Over, f)
+		texts(v.Do, f)
 	}
 }
 
@@ -174,8 +179,11 @@ func (s *siren) told(n *sirenspec.Node) string {
 	}
 	var parts []string
 	for _, m := range last {
-		if _, list := m.Verb.(*sirenspec.Swarm); list && m.Verb.(*sirenspec.Swarm).Last() == nil {
-			s.Refuse(n.ID.Span, "add a synthesis to "+m.ID.Name, "%s is told a list as Python writes it", n.ID.Name)
+		switch m.Verb.(type) {
+		case *sirenspec.Swarm, *sirenspec.Factory: // a list as Python writes it
+			shown := s.Shown(s.said(m), schema.AnyType)
+			parts = append(parts, strings.TrimSuffix(strings.TrimPrefix(shown, "{{ "), " }}"))
+			continue
 		}
 		if collides(m) {
 			parts = append(parts, s.kept(m))

@@ -26,6 +26,8 @@ type siren struct {
 	given []*ir.Output                          // that the context begins with
 
 	parts  []part
+	making *making                                // the factory whose instances are written; nil: none
+	lists  map[*sirenspec.Node]string             // of factories: the nodes that read their lists
 	failed map[*sirenspec.Node]*dialect.Reference // nodes that end every run that gets to them, and what they miss
 }
 
@@ -38,7 +40,7 @@ var keys = map[string]string{
 // Convert converts a workflow. Its result is the bucket `output` of the context.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*sirenspec.Tree)
-	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}, failed: map[*sirenspec.Node]*dialect.Reference{}}
+	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}, failed: map[*sirenspec.Node]*dialect.Reference{}, lists: map[*sirenspec.Node]string{}}
 	s.flow = &convert.Order[*sirenspec.Node]{Leads: s.leads, Fails: s.skipped}
 	c.Keys, c.Words = keys, words
 	s.sections()
@@ -60,7 +62,7 @@ func Convert(c *convert.Converter) {
 		s.node(n)
 	}
 	s.edges()
-	s.insertParts()
+	s.insertParts(&c.Out.Body)
 	for _, m := range s.tree.Models {
 		own := *m
 		own.Span = s.Entry("agents", m.Name.Name)
@@ -71,11 +73,9 @@ func Convert(c *convert.Converter) {
 
 // words are what users call the parts that have no counterpart.
 var words = map[string]convert.Word{
-	"Counted": {Is: "a number in `over`", Native: "write a native `map` over a list"},
-	"Flows":   {Is: "nodes of the type `subworkflow`", Native: "convert each workflow, and write a `flow` node for each run"},
-	"Limit":   {Is: "`timeout_seconds`", Native: "write a native `map` with `timeout` on the nodes in it"},
-	"Seeds":   {Is: "values in `context`", Native: "write `init` on the native state fields"},
-	"Store":   {Is: "a read of the memory", Native: "keep what runs share in a tool of your own"},
+	"Flows": {Is: "nodes of the type `subworkflow`", Native: "convert each workflow, and write a `flow` node for each run"},
+	"Seeds": {Is: "values in `context`", Native: "write `init` on the native state fields"},
+	"Store": {Is: "a read of the memory", Native: "keep what runs share in a tool of your own"},
 }
 
 // sections refuses what is next to the nodes and has no counterpart.
@@ -100,13 +100,22 @@ func (s *siren) add(of *sirenspec.Node, id string, v ir.Verb) *ir.Node {
 	if of != nil {
 		n.Span = convert.Join(of.ID.Span, of.Span)
 	}
-	s.Out.Body.Nodes = append(s.Out.Body.Nodes, n)
+	b := s.within()
+	b.Nodes = append(b.Nodes, n)
 	return n
+}
+
+// within is the body that nodes are added to.
+func (s *siren) within() *ir.Body {
+	if s.making != nil {
+		return s.making.body
+	}
+	return &s.Out.Body
 }
 
 // node rewrites a node, with what looks at its text before and after it.
 func (s *siren) node(n *sirenspec.Node) {
-	s.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Routes Attempts Skips System Prompt Args OutputKey Writes Request Guards Retry Failure")
+	s.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Routes Attempts Skips System Prompt Args OutputKey Writes Request Guards Retry Failure Counted Limit")
 	if r := s.failed[n]; r != nil {
 		s.fail(n, r)
 		return
@@ -119,6 +128,8 @@ func (s *siren) node(n *sirenspec.Node) {
 		s.add(n, id, &ir.Human{Prompt: convert.Text(s.text(n.Prompt, n)), Timeout: v.Timeout, OnTimeout: v.OnTimeout})
 	case *sirenspec.Swarm:
 		s.swarm(n, v)
+	case *sirenspec.Factory:
+		s.factory(n, v)
 	case *ir.ToolCall:
 		call := &ir.ToolCall{Name: convert.Name(id)}
 		node := s.add(n, id, call)
@@ -220,23 +231,71 @@ func (s *siren) goesOn(n *sirenspec.Node) bool {
 	return f != nil && f.Action == "fallback" && s.fallback(n) == nil
 }
 
-// swarm asks the agents of a swrm in parallel, and adds what is asked about what they say.
+// swarm asks the agents of a swrm in parallel, and adds what is asked about what they say. When that fails, their answers
+// are the result.
 func (s *siren) swarm(n *sirenspec.Node, v *sirenspec.Swarm) {
-	if v.Keep {
-		s.Refuse(n.ID.Span, "write a `map` with `on_item_error` in the native language", "agents of %s that fail say nothing, and the others go on: this is not converted", n.ID.Name)
-	}
 	if v.Parallel > 0 && v.Parallel < len(v.Agents()) {
 		s.Note(n.ID.Span, "", "the agents of %s are asked all at the same time", n.ID.Name)
 	}
 	all := &ir.List{}
-	for _, a := range v.Nodes {
-		s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model}).Retry = sirenspec.ClientRetry()
-		all.Items = append(all.Items, convert.Ref(s.said(a)))
+	for _, a := range v.Agents() {
+		if s.silent(a) {
+			all.Items = append(all.Items, convert.Literal(""))
+			continue
+		}
+		s.asked(a, v.Keep)
+		said := s.said(a)
+		if v.Keep {
+			said = "default(" + said + `, "")`
+		}
+		all.Items = append(all.Items, convert.Ref(said))
 	}
-	if v.Last() != nil {
+	if last := v.Last(); last != nil {
+		s.asked(last, true)
+		s.add(n, s.IDs[n.ID.Name], convert.Call(guardPath+"Concluded", convert.Pair("text", convert.Ref(s.said(last))), convert.Pair("answers", all)))
 		return
 	}
 	s.add(n, s.IDs[n.ID.Name], &ir.Let{Fields: []*ir.Entry{convert.Pair("said", all)}}).Join = ir.JoinAll
+}
+
+// silent reports whether an agent of a swrm says nothing in any run: what it is asked has no value, and the others go on.
+func (s *siren) silent(a *sirenspec.Node) bool {
+	by, ok := s.by(a).Verb.(*sirenspec.Swarm)
+	return ok && by.Keep && a != by.Last() && s.unfilled(a) != nil
+}
+
+// asked asks an agent of a swrm. keep: nothing is said when it fails; with guardrails it is a block of its own then, which
+// fails as a whole.
+func (s *siren) asked(a *sirenspec.Node, keep bool) {
+	ask := func() *ir.Node {
+		node := s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model})
+		node.Retry = sirenspec.ClientRetry()
+		return node
+	}
+	skip := &ir.OnError{Kind: ir.OnErrorSkip}
+	switch {
+	case !keep:
+		ask()
+	case !s.wrapped(a):
+		ask().OnError = skip
+	default:
+		once := &ir.Loop{Max: 1}
+		s.making = &making{node: s.by(a), body: &once.Do}
+		ask()
+		once.Do.Edges, once.Do.Result = s.guarded(a), convert.Ref(s.last(a))
+		s.making = nil
+		s.add(nil, s.said(a), once).OnError = skip
+	}
+}
+
+// wrapped reports whether an agent of a swrm is a block of its own with its guardrails.
+func (s *siren) wrapped(a *sirenspec.Node) bool {
+	by := s.by(a)
+	if by == nil || by == a {
+		return false
+	}
+	v, ok := by.Verb.(*sirenspec.Swarm)
+	return ok && (v.Keep || v.Last() == a) && len(s.guards(a, false))+len(s.guards(a, true)) > 0
 }
 
 // output is the bucket output.

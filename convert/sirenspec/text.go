@@ -19,6 +19,7 @@ type producer struct {
 	typ   *schema.Type
 	own   bool     // it is read by the node's own name
 	below []string // what is read of the value at the place
+	lines bool     // it is read as the lines of a list
 }
 
 // gives is the place of the native file at which a node's result stands that is found at a path of the context.
@@ -37,16 +38,29 @@ func (s *siren) gives(n *sirenspec.Node, root string, path []string) (p producer
 	case *sirenspec.Swarm:
 		if own && len(path) == 4 && path[1] == "agents" && path[3] == "output" {
 			for _, a := range v.Agents() {
-				if a.OutputKey == path[2] {
+				if a.OutputKey == path[2] && !s.silent(a) {
 					return give(s.said(a), schema.StringType)
 				}
 			}
 		}
 		if own && len(path) == 2 && path[1] == "output" || written {
-			if v.Last() == nil {
-				return give(s.said(n), schema.AnyType)
+			return give(s.said(n), schema.AnyType)
+		}
+	case *sirenspec.Factory:
+		if inner, ok := v.Do.Verb.(*sirenspec.Swarm); ok && own && s.making != nil && s.making.node == n {
+			for _, a := range inner.Agents() {
+				if len(path) == 4 && path[1] == "agents" && a.OutputKey == path[2] && path[3] == "output" {
+					return give(s.said(a), schema.StringType)
+				}
 			}
-			return give(s.said(n), schema.StringType)
+		}
+		switch {
+		case own && path[1] == "output" && len(path) == 2:
+			p, _ := give(s.said(n), schema.AnyType)
+			p.lines = true
+			return p, true
+		case own && path[1] == "outputs" && len(path) == 2, written:
+			return give(s.said(n), schema.AnyType)
 		}
 	case *ir.ToolCall:
 		if own && path[1] == n.OutputKey {
@@ -89,6 +103,9 @@ func (s *siren) text(m *dialect.Mixed, at *sirenspec.Node) string {
 
 // shown is a reference as the native language writes it into text.
 func (s *siren) shown(r *dialect.Reference, at *sirenspec.Node) string {
+	if text, ok := s.instanced(r, at); ok {
+		return text
+	}
 	expr, typ, missing := s.reference(r, at)
 	if missing {
 		return doc.Braces(r.Default)
@@ -142,7 +159,7 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	p := list[0]
 	by := s.by(at)
 	inside := by == p.node // an agent of the same swrm
-	sure := inside || by != nil && s.flow.Left(p.node, by) && !(p.own && s.unsaid(p.node))
+	sure := inside && !s.keeps(p) || !inside && by != nil && s.flow.Left(p.node, by) && !(p.own && s.unsaid(p.node))
 	switch {
 	case !inside && by != nil && !s.flow.Before(p.node, by):
 		return no("add an edge from "+p.node.ID.Name+" to "+by.ID.Name, "no edge puts %s after %s, whose result it reads", by.ID.Name, p.node.ID.Name)
@@ -150,6 +167,10 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 		return no("read it without a filter", "a filter of a value that may be anything or missing has no counterpart")
 	case !sure && r.Filter == "":
 		return no("give it a default: `| default('...')`", "it depends on the run whether %s has given a result here", p.node.ID.Name)
+	case p.lines && r.Filter == "":
+		return s.part(p.place, linesOf, r, at), schema.StringType, false
+	case p.lines:
+		return no("read it without a filter", "a filter of the lines of a factory is not converted")
 	case p.typ == schema.AnyType && (r.Filter != "" || len(p.below) > 0):
 		return s.part(p.place, p.below, r, at), schema.StringType, false
 	case p.typ == schema.AnyType:
@@ -158,11 +179,21 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	return s.orDefault(p.place, sure, r, at)
 }
 
+// linesOf is below a list that is read line by line.
+var linesOf = []string{"output"}
+
+// keeps reports whether an agent of a swrm may have said nothing.
+func (s *siren) keeps(p producer) bool {
+	v, ok := p.node.Verb.(*sirenspec.Swarm)
+	return ok && v.Keep
+}
+
 // A part is a node that makes the text of a placeholder before the node that reads it, which fails where the value is missing.
 type part struct {
 	id, place string // place: what it is made of
 	reader    *sirenspec.Node
 	made      *ir.Node
+	body      *ir.Body
 }
 
 // part is the id of the node that makes the text of what is below a place.
@@ -192,17 +223,28 @@ func (s *siren) part(place string, below []string, r *dialect.Reference, at *sir
 	case "json_or_default":
 		function = "JSONOr"
 	}
+	switch {
+	case place == "item" && s.making != nil:
+		function, with = "ItemText", with[:1]
+		if r.Filter != "" {
+			function = "ItemOr"
+		}
+	case len(below) > 0 && &below[0] == &linesOf[0]:
+		function, with = "Lines", with[:1]
+	}
 	if r.Filter != "" {
 		with = append(with, convert.Pair("instead", convert.Literal(r.Default)))
 	}
-	s.parts = append(s.parts, part{id, key, at, &ir.Node{ID: convert.Name(id), Verb: convert.Call(guardPath+function, with...)}})
+	s.parts = append(s.parts, part{id, key, at, &ir.Node{ID: convert.Name(id), Verb: convert.Call(guardPath+function, with...)}, s.within()})
 	return id
 }
 
 // insertParts puts the nodes that make texts before those that read them.
-func (s *siren) insertParts() {
+func (s *siren) insertParts(b *ir.Body) {
 	for _, p := range s.parts {
-		convert.InsertBefore(&s.Out.Body, s.begins(p.reader), p.made)
+		if p.body == b {
+			convert.InsertBefore(b, s.begins(p.reader), p.made)
+		}
 	}
 }
 
@@ -212,7 +254,14 @@ func (s *siren) by(at *sirenspec.Node) *sirenspec.Node {
 		return at
 	}
 	for _, n := range s.tree.Nodes {
-		if v, ok := n.Verb.(*sirenspec.Swarm); ok && slices.Contains(v.Nodes, at) {
+		v, ok := n.Verb.(*sirenspec.Swarm)
+		if f, is := n.Verb.(*sirenspec.Factory); is {
+			if f.Do == at {
+				return n
+			}
+			v, ok = f.Do.Verb.(*sirenspec.Swarm)
+		}
+		if ok && slices.Contains(v.Nodes, at) {
 			return n
 		}
 	}
@@ -341,37 +390,50 @@ func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 
 // begins is the first node of those that a node becomes.
 func (s *siren) begins(n *sirenspec.Node) string {
+	if _, ok := n.Verb.(*sirenspec.Factory); ok {
+		if id, ok := s.lists[n]; ok {
+			return id
+		}
+		return s.each(n)
+	}
+	if s.making == nil && s.wrapped(n) {
+		return s.said(n)
+	}
 	if list := s.guards(n, false); isAgent(n) && len(list) > 0 {
 		return list[0].id
 	}
 	return s.id(n)
 }
 
-// id is the native id of a node or an agent of a swrm; its synthesis has that of the swrm.
+// id is the native id of a node or an agent of a swrm or a factory.
 func (s *siren) id(n *sirenspec.Node) string {
 	by := s.nodes[n.ID.Name]
 	if by == n {
 		return s.IDs[n.ID.Name]
 	}
-	if by = s.by(n); by.Verb.(*sirenspec.Swarm).Last() == n {
-		return s.IDs[by.ID.Name]
+	return convert.NativeID(s.IDs[s.by(n).ID.Name] + "_" + strings.ReplaceAll(n.ID.Name, "-", "_"))
+}
+
+// last is the node that has the answer of an agent, after its guardrails.
+func (s *siren) last(n *sirenspec.Node) string {
+	if list := s.guards(n, true); len(list) > 0 {
+		return list[len(list)-1].id
 	}
-	return convert.NativeID(s.IDs[by.ID.Name] + "_" + strings.ReplaceAll(n.ID.Name, "-", "_"))
+	return s.id(n)
 }
 
 // said is the text of a node as others read it.
 func (s *siren) said(n *sirenspec.Node) string {
-	id := s.id(n)
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
-		if list := s.guards(n, true); len(list) > 0 {
-			return list[len(list)-1].id
+		if s.wrapped(n) {
+			return s.id(n) + "_said"
 		}
+		return s.last(n)
 	case *sirenspec.Swarm:
-		if last := v.Last(); last != nil {
-			return s.said(last)
+		if v.Last() == nil {
+			return s.id(n) + ".said"
 		}
-		return id + ".said"
 	}
-	return id
+	return s.id(n)
 }

@@ -76,3 +76,85 @@ func JSONOr(v value.Value, path []string, instead string) (string, error) {
 func at(v value.Value, path []string) Part {
 	return Ref(strings.Join(append([]string{"value"}, path...), "."), dynamic.Of(v))
 }
+
+// ItemText is the text of an item of a factory. One that is null is a VALIDATION_ERROR.
+func ItemText(v value.Value) (string, error) { return item(v).resolved() }
+
+// ItemOr is ItemText with a text for one that is null or empty.
+func ItemOr(v value.Value, instead string) (string, error) { return item(v).Or(instead).resolved() }
+
+// item is the placeholder of an item, for which Python takes null for nothing.
+func item(v value.Value) Part {
+	if v.IsNull() {
+		return Ref("item", dynamic.Field{})
+	}
+	return Ref("item", dynamic.Of(v))
+}
+
+// Lines is what is not empty of a list, one on a line.
+func Lines(v value.Value) string {
+	list, _ := dynamic.Of(v).Items()
+	return lines(fields(list))
+}
+
+// ListOf is the list that is at a path of a value, or that its text is in JSON, also in a fence.
+func ListOf(v value.Value, path []string) ([]value.Value, error) { return listed(at(v, path)) }
+
+// ListOr is ListOf with a list in JSON for what is missing, empty or no JSON.
+func ListOr(v value.Value, path []string, instead string) ([]value.Value, error) {
+	return listed(at(v, path).OrJSON(instead))
+}
+
+func listed(p Part) ([]value.Value, error) {
+	items, err := Each("for_each", p)()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]value.Value, len(items))
+	for i, it := range items {
+		out[i] = it.Value()
+	}
+	return out, nil
+}
+
+// Instances is what the instances of a factory say: results of a `map` with `on_item_error: keep`. One that failed ends the
+// run, or says nothing when the others go on, unless its texts could not be made.
+func Instances(results value.Value, continued bool) (value.Value, error) {
+	list, _ := dynamic.Of(results).Items()
+	said := make([]dynamic.Field, len(list))
+	var first error
+	for i, r := range list {
+		e, failed := r.Get("error")
+		if !failed || e.IsNull() {
+			v, _ := r.Get("value")
+			said[i] = dynamic.Of(v)
+			continue
+		}
+		said[i] = dynamic.Text("")
+		code, _ := e.Get("code")
+		message, _ := e.Get("message")
+		err := value.Errorf(value.Code(code.String()), "%s", message.String())
+		if strings.HasPrefix(message.String(), "InterpolationError") {
+			return value.Value{}, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if first != nil && !continued {
+		return value.Value{}, first
+	}
+	return dynamic.List(said...).Value(), nil
+}
+
+// Concluded is what a synthesis says, or the answers that it is about when it has failed.
+func Concluded(text *string, answers []string) value.Value {
+	if text != nil {
+		return value.String(*text)
+	}
+	all := make([]value.Value, len(answers))
+	for i, a := range answers {
+		all[i] = value.String(a)
+	}
+	return value.List(all...)
+}
