@@ -143,9 +143,11 @@ func model(_ context.Context, op engine.Op, out any, tool func() error) error {
 	}
 	text := asked.Messages[0].Text
 	var times, status int
-	if _, fails, ok := strings.Cut(text, op.Head().Node.ID+" fails: "); ok {
-		if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && calls(op.Head(), status) <= times {
-			return failed(status)
+	for id, more := op.Head().Node.ID, true; more; _, id, more = strings.Cut(id, "_") { // keep_one is what convert makes of one
+		if _, fails, ok := strings.Cut(text, id+" fails: "); ok {
+			if _, err := fmt.Sscanf(fails, "%d times %d", &times, &status); err == nil && calls(op.Head(), status) <= times {
+				return failed(status)
+			}
 		}
 	}
 	if _, answer, ok := strings.Cut(text, "answer: "); ok {
