@@ -31,7 +31,8 @@ import (
 type Options struct {
 	// Longest bounds an attempt that has no timeout; 0 is 10 minutes.
 	Longest time.Duration
-	// Heartbeat is the time without a sign of life after which a worker counts as lost; 0 is 10 seconds.
+	// Heartbeat is the time without a sign of life after which a worker counts as lost; 0 is 10 seconds. A worker of one's own
+	// needs a MaxHeartbeatThrottleInterval of a third of it: with the SDK's default one of two beats may be dropped.
 	Heartbeat time.Duration
 	// Together bounds how many simultaneous calls with the effects none and reads are one activity. They are in wide
 	// maps only: 16 or more branches at a time, or 500 items. 0 is 64, 1 makes every call an activity of its own.
