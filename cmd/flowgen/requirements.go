@@ -48,7 +48,7 @@ func unrequired(outputs []output) (hint string) {
 		}
 		for _, r := range mod.Replace { // a source tree
 			if r.Old.Path == origin.Runtime && r.New.Version == "" {
-				version = ""
+				version = "@v0.0.0" // not the latest one, for which the go command would ask a proxy
 				edit = append(edit, "-replace="+module+"="+r.New.Path+strings.TrimPrefix(module, origin.Runtime))
 			}
 		}
