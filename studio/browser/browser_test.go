@@ -258,6 +258,9 @@ func (s *story) eval(js string) {
 // picture keeps what is seen, and has axe look at it.
 func (s *story) picture(name string) {
 	s.t.Helper()
+	if name != "failed" { // colours on their way to others have no contrast
+		s.wait(`document.getAnimations().every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity)`)
+	}
 	if dir := os.Getenv("PICTURES"); dir != "" {
 		data, err := chromedp.Run(s.ctx, chromedp.CaptureScreenshot())
 		if err == nil {
