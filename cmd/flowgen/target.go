@@ -101,7 +101,7 @@ func place(c *compiled, dir, pkg string, sink *diag.Sink) (t target, ok bool, er
 
 // home is the folder for the package of a workflow: the workflow's own where the package is there already, where Go files
 // say what package it is, and where the folder has the package's name. Otherwise it is a folder of that name below: then
-// several workflows can stand side by side, and a main.go that is added next to the workflow is a package of its own.
+// it can hold several workflows, and a main.go that is added next to the workflow is a package of its own.
 func home(c *compiled, pkg string) string {
 	dir, name := filepath.FromSlash(path.Dir(c.name)), goname.Package(c.workflow.Name.Name)
 	below := filepath.Join(dir, name)
