@@ -78,10 +78,11 @@ func Server() (address string, stop func(), err error) {
 		return "", nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if out, err := command("initdb", "-D", data, "-U", "flowgen", "-A", "trust", "-E", "UTF8", "--no-sync").CombinedOutput(); err != nil {
+	if out, err := command("initdb", "-D", data, "-U", "flowgen", "-A", "trust", "-E", "UTF8", "--no-sync", "--wal-segsize=1").CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	server := command("postgres", "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0777")
+	server := command("postgres", "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0777",
+		"-c", "max_wal_size=64MB", "-c", "temp_file_limit=16MB") // a statement that fills the disk fails instead
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return "", nil, err
