@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -147,7 +148,7 @@ func (l *loader) query(patterns []string) error {
 			Mode:       mode,
 			Dir:        l.opts.Dir,
 			Env:        programs.GoEnvironment(env, l.opts.Dir),
-			Overlay:    l.opts.Overlay,
+			Overlay:    goOnly(l.opts.Overlay),
 			Tests:      l.opts.Tests,
 			BuildFlags: programs.GoFlags,
 		}, unknown...)
@@ -171,6 +172,28 @@ func (l *loader) query(patterns []string) error {
 }
 
 // matches reports whether pkg is what the pattern asked for: packages found by folder have their import path.
+// goOnly is what the go command has to know of an overlay: with one, go/packages checks the source of all dependencies in the
+// place of reading their export data, which takes several times the time and the memory. So texts of other files, and those that
+// are on the disk as they are in the editor, are left out.
+func goOnly(overlay map[string][]byte) map[string][]byte {
+	var out map[string][]byte
+	for name, text := range overlay {
+		switch base := filepath.Base(name); {
+		case filepath.Ext(name) == ".go", base == "go.mod", base == "go.sum", base == "go.work":
+		default:
+			continue
+		}
+		if saved, err := (files.Roots{{Dir: filepath.Dir(name), Hidden: true}}).ReadFile(name, len(text)+1); err == nil && bytes.Equal(saved, text) {
+			continue
+		}
+		if out == nil {
+			out = map[string][]byte{}
+		}
+		out[name] = text
+	}
+	return out
+}
+
 func (l *loader) matches(pattern string, pkg *packages.Package) bool {
 	if pkg.PkgPath == pattern {
 		return true
