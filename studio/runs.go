@@ -363,7 +363,7 @@ func (s *Server) headOf(r *runs.Reader, damage error) *runHead {
 		if head.Nodes[path] == nil {
 			head.Nodes[path] = map[string]int{}
 		}
-		head.Nodes[path][string(state)]++
+		head.Nodes[path][seen(state, head.State == stateRunning)]++
 		if state == journal.CallWaiting && end.Outcome != journal.Succeeded {
 			head.Waits = append(head.Waits, questionOf(r, i))
 		}
@@ -383,6 +383,17 @@ func (s *Server) headOf(r *runs.Reader, damage error) *runHead {
 		}
 	}
 	return head
+}
+
+// seen is the state of an attempt on the page: without a result it runs while a program has the run, and was stopped otherwise.
+func seen(state journal.State, running bool) string {
+	switch {
+	case running && state == journal.CallInDoubt:
+		return string(journal.CallOpen)
+	case !running && state == journal.CallOpen:
+		return string(stateStopped)
+	}
+	return string(state)
 }
 
 func questionOf(r *runs.Reader, i int) question {

@@ -122,6 +122,7 @@ type Operation struct {
 	Missing  string `json:"on_missing,omitempty"`
 	Run      string `json:"run,omitempty"`
 	Call     string `json:"call,omitempty"`
+	Pin      string `json:"pin,omitempty"` // of an agent, as NODE.PIN, in place of Call
 }
 
 // An Edit is what an Operation changes.

@@ -266,7 +266,11 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 		case "tool.on", "tool.off":
 			return nil, one.switchTool(op.File, op.Node, op.Tool, op.Kind == "tool.on", dry)
 		case "materialize":
-			return nil, one.materialize(&materializeFlags{from: runSource{dir: p.runs}, file: op.File, id: op.Name, dry: dry}, []string{op.Run, op.Call})
+			f := &materializeFlags{from: runSource{dir: p.runs}, file: op.File, id: op.Name, pin: op.Pin, dry: dry}
+			if op.Pin != "" {
+				return nil, one.materialize(f, []string{op.Run})
+			}
+			return nil, one.materialize(f, []string{op.Run, op.Call})
 		}
 		return nil, fmt.Errorf("there is no edit %q: there are fix, pin, tool.on, tool.off and materialize", op.Kind)
 	})

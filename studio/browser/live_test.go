@@ -43,12 +43,14 @@ func watched(t *testing.T, exe, browser string) {
 	s.press("j", "j", "\r")
 	s.wait(`document.querySelector(".said")?.innerText.includes("half way")`)
 	s.picture("live-call")
+	s.wait(`(window.first ??= document.querySelector(".row.at .took").innerText) !== document.querySelector(".row.at .took").innerText`)
 	if err := run.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = run.Wait()
 	s.sees("stopped without a word")
 	s.sees("flowgen resume slow.flowgen.yaml slow-")
+	s.wait(`document.querySelector(".call dd").innerText.includes("stopped without a word") && !document.querySelector(".rows .m.run, .call .m.run")`)
 	s.picture("killed")
 	s.write("go", "")
 	if err := chromedp.Do(s.ctx, chromedp.EmulateViewport(400, 800)); err != nil {

@@ -6,7 +6,7 @@ import { Badge, Mark, tone, Trouble, word } from "./parts";
 import { go, route, set } from "./route";
 import { type Message, One, Talk } from "./talk";
 import { bytes, count, dollars, line, plain, span } from "./text";
-import type { Call } from "./tree";
+import { type Call, seen } from "./tree";
 
 interface Value { text: string; size: number; cut?: boolean }
 interface Whole {
@@ -15,7 +15,7 @@ interface Whole {
   attachments?: { url: string; content_type?: string; bytes?: number }[]; input?: Value; output?: Value; attempts: number[];
 }
 
-export function CallPanel({ run, n, version, said, turns, file, off }: { run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean }) {
+export function CallPanel({ run, n, version, said, turns, file, off, running, now }: { run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean; running: boolean; now: number }) {
   const [call, show] = useState<Whole>();
   const [bad, say] = useState("");
   useEffect(() => {
@@ -27,23 +27,25 @@ export function CallPanel({ run, n, version, said, turns, file, off }: { run: st
   const close = <button class="btn bare" onClick={() => set("c", "")}>Close <kbd>Esc</kbd></button>;
   if (bad) return <aside class="panel call"><div class="head"><span class="grow" />{close}</div><Trouble text={bad} /></aside>;
   if (!call) return <aside class="panel call"><div class="head">{close}</div></aside>;
+  const state = seen(call.state, running);
   const path = route.value.path;
   const talks = route.value.query.get("talk") === "1";
   const isTool = !call.tool.startsWith("human@") && !!call.call_id && !!file;
   return (
     <aside class="panel call" aria-label={"Call " + call.key}>
-      <div class="head"><Mark state={call.state} /><code class="cut grow" title={call.key}>{line(call.key)}</code>{close}</div>
+      <div class="head"><Mark state={state} /><code class="cut grow" title={call.key}>{line(call.key)}</code>{close}</div>
       <div class="body">
         {call.error && <section class="block fail-block"><p><Badge tone="fail">{line(call.error.code)}</Badge></p><p class="message">{plain(call.error.message).slice(0, 20000)}</p>
           {call.error.details != null && <pre class="code block" tabIndex={0}>{plain(JSON.stringify(call.error.details, null, 2)).slice(0, 20000)}</pre>}</section>}
         <dl class="facts">
-          <dt>state</dt><dd class={tone(call.state)}>{word(call.state)}{call.cached && <Badge tone="hit">cached</Badge>}{call.denied && <Badge>denied by the policy</Badge>}{call.truncated && <Badge>truncated</Badge>}</dd>
+          <dt>state</dt><dd class={tone(state)}>{word(state)}{call.cached && <Badge tone="hit">cached</Badge>}{call.denied && <Badge>denied by the policy</Badge>}{call.truncated && <Badge>truncated</Badge>}</dd>
           <dt>tool</dt><dd><code>{line(call.tool)}</code> <Badge>effects {call.effects}</Badge>{call.sandbox && <Badge>sandbox {line(call.sandbox)}</Badge>}</dd>
-          <dt>began</dt><dd>+{span(call.start)}, took {span(call.end - call.start)}</dd>
+          <dt>began</dt><dd>+{span(call.start)}, {state === "open" ? <>running for {span(Math.max(0, now - call.start))}</> : state === "stopped" || state === "in_doubt" ? "without a result" : <>took {span(call.end - call.start)}</>}</dd>
           {call.tokens > 0 && <><dt>tokens</dt><dd>{count(call.tokens)}, {call.cost_usd === "0" ? "no known price" : dollars(call.cost_usd)}</dd></>}
           <dt>call id</dt><dd><code class="cut">{line(call.call_id)}</code></dd>
           {call.attempts.length > 1 && <><dt>attempts</dt><dd class="flex wrap">{call.attempts.map((a, i) => <button class="chip" aria-pressed={a === n} onClick={() => go(path + "?" + withCall(a))}>{i + 1}</button>)}</dd></>}
         </dl>
+        {state === "stopped" && <p class="dim">The program that made this call is gone. Resume repeats it.</p>}
         {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" tabIndex={0}>{plain(said)}</pre></section>}
         {turns.length > 0 && <div><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
         {talks && turns.length > 0 && <Talk run={run} turns={turns} />}

@@ -10,7 +10,7 @@ export interface Picture {
   edges: { from: string; to: string; points: [number, number][]; label?: string; label_x: number; label_y: number; back?: boolean }[];
 }
 
-const worst = ["failed", "waiting", "in_doubt", "open", "cancelled", "done"];
+const worst = ["failed", "waiting", "in_doubt", "stopped", "open", "cancelled", "done"];
 
 // stateOf is the worst state of the calls of a node and those in it.
 function stateOf(path: string, states: Record<string, Record<string, number>>): [string, number] {

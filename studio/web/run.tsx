@@ -8,7 +8,7 @@ import { Badge, Link, Mark, Meter, put, size, tone, Trouble, word } from "./part
 import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
 import { turnsOf } from "./talk";
-import { type Call, type Columns, type Live, isOpen, rows, type Scope, Tree, until } from "./tree";
+import { type Call, type Columns, type Live, isOpen, rows, type Scope, seen, Tree, until } from "./tree";
 
 export interface RunHead extends Head {
   lines: number;
@@ -141,7 +141,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
   if (problem) return <main class="page"><Trouble text={problem.title + (problem.detail ? ": " + problem.detail : "")} /></main>;
   return (
     <main class="run">
-      <RunTop head={head} project={project} id={id} tree={tree} />
+      <RunTop head={head} project={project} id={id} tree={tree} took={took} />
       <div class={"columns" + (selected !== undefined ? " with-call" : "")}>
         <section class="panel" aria-label="Calls">
           <div class="head">
@@ -156,7 +156,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
             <span class="grow" />
             {!!head?.failed && <button class="btn bare" onClick={() => failure(1)}>next failure <kbd>]</kbd></button>}
           </div>
-          {view === "graph" ? <RunGraph id={id} head={head} /> : view === "time" ? <Table tree={tree} filter={filter} selected={selected} />
+          {view === "graph" ? <RunGraph id={id} head={head} /> : view === "time" ? <Table tree={tree} filter={filter} selected={selected} now={sized} running={running} />
             : <Timeline tree={tree} list={list} at={at} onAt={setAt} open={open} fold={fold} selected={selected} zoom={zoom} now={sized} running={running} show={show} />}
           <div class="foot">
             {head && <>{count(head.calls)} calls, {count(list.length)} rows shown; journal line {count(head.lines)}, {bytes(head.bytes)}</>}
@@ -164,13 +164,13 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
             <span class="keys"><kbd>j</kbd> <kbd>k</kbd> rows <kbd>h</kbd> <kbd>l</kbd> fold <kbd>w</kbd> <kbd>s</kbd> zoom</span>
           </div>
         </section>
-        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} file={head?.file} off={project?.read_only} />}
+        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} running={running} now={sized} file={head?.file} off={project?.read_only} />}
       </div>
     </main>
   );
 }
 
-function RunTop({ head, project, id, tree }: { head?: RunHead; project?: Project; id: string; tree: Tree }) {
+function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: Project; id: string; tree: Tree; took: number }) {
   const [said, say] = useState("");
   const [sure, ask] = useState(false);
   const act = (what: string, body: object) => post<unknown>("runs/" + param(id) + "/" + what, body).then(() => say("")).catch((e: Error) => say(e.message));
@@ -208,7 +208,7 @@ function RunTop({ head, project, id, tree }: { head?: RunHead; project?: Project
         <Meter name="model calls" value={count(head.models)} />
         <Meter name="cost" value={(unpriced ? "at least " : "") + dollars(head.cost_usd)} bound={usd === undefined ? undefined : dollars(usd)} share={usd && +usd ? +head.cost_usd / +usd : undefined} />
         <Meter name="tokens" value={count(head.tokens)} />
-        <Meter name="took" value={span(head.took_ns / 1e6)} />
+        <Meter name="took" value={span(took)} />
         <Meter name="retries" value={count(head.retries)} />
       </dl>
       <details class="about"><summary>input and output</summary>
@@ -368,7 +368,7 @@ function Bars({ s, from, to, now, running }: { s: Scope; from: number; to: numbe
   for (const c of s.calls) {
     const a = x(c.start);
     const wide = Math.max(c.state === "failed" ? 4 : 3, x(until(c, now, running)) - a);
-    const kind = c.state === "failed" ? "b-fail" : c.state === "in_doubt" ? "b-doubt" : c.question ? "b-person" : c.cached ? "b-hit" : c.model ? "b-model" : "b-tool";
+    const kind = c.state === "failed" ? "b-fail" : ["in_doubt", "stopped"].includes(seen(c.state, running)) ? "b-doubt" : c.question ? "b-person" : c.cached ? "b-hit" : c.model ? "b-model" : "b-tool";
     rects.push(<rect class={kind + (c.again ? " again" : "")} x={a} y="7" width={c.cached ? Math.max(8, wide) : wide} height="12" rx="1" />);
   }
   return <svg viewBox="0 0 1000 26" preserveAspectRatio="none" aria-hidden="true">{rects}</svg>;
@@ -415,7 +415,7 @@ function Overview({ tree, from, to, now, running }: Drawn & { from: number; to: 
   );
 }
 
-function Table({ tree, filter, selected }: { tree: Tree; filter: { text: string; state: string }; selected?: number }) {
+function Table({ tree, filter, selected, now, running }: { tree: Tree; filter: { text: string; state: string }; selected?: number; now: number; running: boolean }) {
   const [top, scroll] = useState(0);
   const list = tree.calls.filter((c) => c && (!filter.text || (c.key + " " + c.tool + " " + c.code).toLowerCase().includes(filter.text)) && (!filter.state || (filter.state === "cached" ? c.cached : c.state === filter.state)));
   const first = Math.max(0, Math.floor(top / ROW) - 4);
@@ -424,8 +424,8 @@ function Table({ tree, filter, selected }: { tree: Tree; filter: { text: string;
       <div class="all" ref={size(list.length * ROW)} role="presentation">
         {list.slice(first, first + 60).map((c, i) => (
           <div key={i} ref={put("top", (first + i) * ROW + "px")} class={"row calls" + (c.n === selected ? " sel" : "")} role="row" aria-rowindex={first + i + 1} onClick={() => set("c", String(c.n))}>
-            <span role="gridcell"><Mark state={c.cached ? "cached" : c.state} /></span><span role="gridcell" class="cut mono">{line(c.key)}</span><span role="gridcell" class="cut dim">{line(c.tool)}</span>
-            <span role="gridcell">{c.code && <Badge tone="fail">{line(c.code)}</Badge>}</span><span role="gridcell" class="num">+{span(c.start)}</span><span role="gridcell" class="num">{span(c.end - c.start)}</span>
+            <span role="gridcell"><Mark state={c.cached ? "cached" : seen(c.state, running)} /></span><span role="gridcell" class="cut mono">{line(c.key)}</span><span role="gridcell" class="cut dim">{line(c.tool)}</span>
+            <span role="gridcell">{c.code && <Badge tone="fail">{line(c.code)}</Badge>}</span><span role="gridcell" class="num">+{span(c.start)}</span><span role="gridcell" class="num">{["in_doubt", "stopped"].includes(seen(c.state, running)) ? "-" : span(until(c, now, running) - c.start)}</span>
             <span role="gridcell" class="num">{c.tokens ? count(c.tokens) : ""}</span><span role="gridcell" class="num">{c.cost !== "0" ? dollars(c.cost) : ""}</span>
           </div>
         ))}

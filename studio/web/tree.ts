@@ -63,7 +63,7 @@ export interface Scope {
 }
 
 // worst comes first.
-const order = ["waiting", "in_doubt", "open", "failed", "cancelled", "interrupted", "done"];
+const order = ["waiting", "in_doubt", "stopped", "open", "failed", "cancelled", "interrupted", "done"];
 
 export class Tree {
   calls: Call[] = [];
@@ -120,7 +120,7 @@ export class Tree {
           s.start = Math.min(s.start, c.start);
           s.end = Math.max(s.end, until(c, now, running));
         }
-        worst = Math.min(worst, order.indexOf(last.state));
+        worst = Math.min(worst, order.indexOf(seen(last.state, running)));
         s.all = 1;
         if (last.state === "failed") s.failed = 1;
         if (last.state === "done") s.done = 1;
@@ -149,7 +149,13 @@ function scope(path: string, label: string, depth: number): Scope {
 
 // until is where the bar of a call ends.
 export function until(c: Call, now: number, running: boolean): number {
-  return c.state === "waiting" || (running && c.state === "open") ? now : c.end;
+  return c.state === "waiting" || (running && seen(c.state, running) === "open") ? now : c.end;
+}
+
+// seen is the state of an attempt on the page: without a result it runs while a program has the run, and was stopped otherwise.
+export function seen(state: string, running: boolean): string {
+  if (running) return state === "in_doubt" ? "open" : state;
+  return state === "open" ? "stopped" : state;
 }
 
 export interface Filter {
