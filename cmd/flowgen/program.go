@@ -171,12 +171,13 @@ func (a *app) runVerbs() []*cobra.Command {
 		{"respond FILE RUN [KEY] ANSWER", "Answer the open question of a run, and continue the run"},
 		{"rerun FILE RUN", "Start a new run with the results of another and with changes"},
 		{"replay FILE RUN", "Replay a run from its journal without calling any tool"},
-		{"serve FILE", "Answer HTTP requests with a workflow"},
-		{"mcp FILE", "Offer a workflow as a tool over the Model Context Protocol"},
+		{"serve FILE...", "Answer HTTP requests with workflows"},
+		{"mcp FILE...", "Offer workflows as tools over the Model Context Protocol"},
 		{"prune FILE", "Delete ended runs of a workflow, except the latest"},
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")
 		var trace bool
+		var addr string
 		runs := "RUN is the name of a run, a prefix of it, or latest.\n"
 		switch verb {
 		case "serve":
@@ -190,12 +191,24 @@ func (a *app) runVerbs() []*cobra.Command {
 			Long:  v.short + ". " + runs + "Arguments after FILE go to the workflow's program; " + verb + " FILE --help describes it.",
 			Args:  cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
+				if files, rest := leadingFiles(args); cli.VerbLeaves()[verb] != "" {
+					if addr != "" {
+						rest = append([]string{"--addr", addr}, rest...)
+					}
+					if len(files) > 1 {
+						return a.startSeveral(cmd.Context(), verb, trace, files, rest)
+					}
+					args = append(files, rest...)
+				}
 				a.standIns = verb == "respond" && slices.Contains(args[1:], "--later")
 				return a.start(cmd.Context(), verb, mainOf(trace), args[0], args[1:])
 			},
 		}
 		cmd.Flags().SetInterspersed(false)
 		traceFlag(cmd, &trace)
+		if cli.VerbLeaves()[verb] != "" {
+			cmd.Flags().StringVar(&addr, "addr", "", "where requests are answered: HOST:PORT")
+		}
 		a.slotFlag(cmd)
 		list = append(list, cmd)
 	}

@@ -31,7 +31,7 @@ import (
 func Main[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
-	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start), served: serving.Of(info, start)}))
+	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start), served: []*serving.Workflow{serving.Of(info, start)}}))
 }
 
 // workflow is a compiled workflow without its types.
@@ -42,8 +42,8 @@ type workflow struct {
 	// has reached, of workflows that say so.
 	run func(ctx context.Context, input []byte, o ...runtime.Option) (output []byte, at stage, err error)
 
-	more   []Verb            // before those of this package
-	served *serving.Workflow // for the verb serve
+	more   []Verb              // before those of this package
+	served []*serving.Workflow // for the verb serve
 }
 
 // stage is where a run was when it ended.

@@ -56,11 +56,11 @@ and the flags of serve: --tokens, --public, --admin, --expose and --drain-delay 
 // serveCommand answers requests with the workflow: those of HTTP, or of one client of MCP.
 func serveCommand(s *system, w *workflow, verb string, args []string) int {
 	f := &runFlags{}
-	c := &serving.Command{Workflow: w.served, Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr}
+	c := &serving.Command{Workflows: w.served, Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr}
 	names, help, answer := serveFlagNames, serveHelp, serving.Serve
 	if verb == "mcp" {
 		names, help, answer = mcpFlagNames, mcpHelp, serving.MCP
-		c.Respond = s.again("respond", "")
+		c.Respond = s.responders(w.served)
 	} else {
 		c.Addr = "127.0.0.1:8080"
 	}
@@ -79,6 +79,11 @@ func serveCommand(s *system, w *workflow, verb string, args []string) int {
 		return ExitUsage
 	case c.Addr != "":
 		answer = serving.Serve
+	}
+	wrong := f.keep.recorded(s, w.served)
+	if wrong != nil {
+		s.complain(*wrong)
+		return ExitUsage
 	}
 	folder, _, wrong := f.keep.folder(s, w.info)
 	if wrong == nil && folder == nil {

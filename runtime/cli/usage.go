@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
@@ -51,7 +52,7 @@ func openUsage(name, workflow string) (*usageFile, error) {
 
 // Used implements runtime.UsageSink.
 func (u *usageFile) Used(a *runtime.Attempt) {
-	l := usageLine{Run: a.Run.ID(), Workflow: u.workflow, Tenant: a.Tenant, Node: a.Node.ID, Key: a.Key, CallID: a.CallID(), Tool: a.Tool,
+	l := usageLine{Run: a.Run.ID(), Workflow: cmp.Or(u.workflow, a.Run.Info().Name), Tenant: a.Tenant, Node: a.Node.ID, Key: a.Key, CallID: a.CallID(), Tool: a.Tool,
 		Effects: a.Effects.String(), Attempt: a.Number, Start: a.Start.UTC().Format(time.RFC3339Nano), Seconds: a.End.Sub(a.Admitted).Seconds(),
 		Cached: a.Cached, Model: a.Model, Tokens: a.Usage}
 	if a.Cost != 0 {

@@ -24,7 +24,7 @@ type Verb struct {
 func MainWith[W interface {
 	Run(context.Context, In) (Out, error)
 }, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error), more ...Verb) {
-	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start), more: more, served: serving.Of(info, start)}))
+	os.Exit(run(hostSystem(), &workflow{info: info, run: bind(start), more: more, served: []*serving.Workflow{serving.Of(info, start)}}))
 }
 
 // A Call is one call of a Verb.

@@ -237,8 +237,8 @@ func (c *client) answerWith(r *run) string {
 		key = r.Questions[0].Key
 	}
 	text := "a person answers with PUT " + questionPath(r.ID, key) + ` and {"answer": ...}`
-	if c.m.o.Respond != "" {
-		text = "a person answers with: " + c.m.o.Respond + r.ID + " " + strconv.Quote(key) + " ANSWER"
+	if c.m.o.Respond != nil {
+		text = "a person answers with: " + c.m.o.Respond(r.Workflow) + r.ID + " " + strconv.Quote(key) + " ANSWER"
 	}
 	if c.m.o.ModelMayAnswer {
 		text += ", or you do with run_answer"

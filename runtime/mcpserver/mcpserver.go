@@ -37,8 +37,8 @@ type Options struct {
 	CancelWithRequest bool
 	// ModelMayAnswer offers the tool run_answer, with which a model answers questions that are for people.
 	ModelMayAnswer bool
-	// Respond is the command with which a person answers a question, up to the run; "": requests of package serve do.
-	Respond string
+	// Respond is the command with which a person answers a question of a workflow, up to the run; nil: requests of package serve do.
+	Respond func(workflow string) string
 	// MaxBody bounds a request over HTTP, in bytes; 2 MiB.
 	MaxBody int64
 	// MaxSessions bounds the sessions over HTTP of clients whose protocol has such; 1,000. They end after Idle, 30 minutes,

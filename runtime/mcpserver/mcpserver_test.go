@@ -350,7 +350,7 @@ func TestQuestions(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.String(), func(t *testing.T) {
 			shop := &shop{}
-			s := start(t, shop, serve.Options{}, mcpserver.Options{Respond: "order respond "})
+			s := start(t, shop, serve.Options{}, mcpserver.Options{Respond: func(workflow string) string { return workflow + " respond " }})
 			var said []string
 			if a := call(t, s.connect(t, w, asked(&said, accept(true)), ""), "order", args{"item": "tea", "count": 11}); a.State != "succeeded" || a.Output.Parcel != "tea" {
 				t.Errorf("%+v", a)

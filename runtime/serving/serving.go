@@ -84,10 +84,10 @@ func withDefaults(info *flow.Info, input []byte) []byte {
 
 // Command is the verb serve or mcp with its flags. What is zero has a default.
 type Command struct {
-	Workflow *Workflow
-	Runs     *runs.Folder
-	With     []runtime.Option
-	Log      io.Writer // of JSON
+	Workflows []*Workflow
+	Runs      *runs.Folder
+	With      []runtime.Option
+	Log       io.Writer // of JSON
 
 	Addr, Admin, Tokens        string
 	Public, Leave, ExposeCalls bool
@@ -97,9 +97,9 @@ type Command struct {
 	MaxWait, Drain, DrainDelay time.Duration
 
 	// Those of mcp.
-	Wait                  time.Duration // of a call
-	WithRequest, ModelMay bool          // a request that is cancelled cancels its run; a model may answer questions
-	Respond               string        // the command that answers a question, up to the run
+	Wait                  time.Duration                // of a call
+	WithRequest, ModelMay bool                         // a request that is cancelled cancels its run; a model may answer questions
+	Respond               func(workflow string) string // the command that answers a question, up to the run
 }
 
 // Serve is the verb in programs that link it: it answers requests until ctx is done, and ends what has begun. Nil in others.

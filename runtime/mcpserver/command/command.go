@@ -18,7 +18,7 @@ func init() {
 	serving.MCP = run
 	command.MCP = func(s *serve.Server, c *serving.Command, log *slog.Logger) (http.Handler, func(), error) {
 		o := options(c, log)
-		o.Respond = "" // people are where requests are answered
+		o.Respond = nil // people are where requests are answered
 		m, err := mcpserver.New(s, o)
 		if err != nil {
 			return nil, nil, err
@@ -36,7 +36,7 @@ func run(ctx context.Context, c *serving.Command) error {
 	log := slog.New(slog.NewJSONHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})) // clients show what is written there
 	out := os.Stdout
 	os.Stdout = os.Stderr // of a workflow's own code: out is for messages alone
-	s, err := serve.Handler(command.Options(c, log), &serve.Workflow{Workflow: c.Workflow})
+	s, err := serve.Handler(command.Options(c, log), command.Workflows(c)...)
 	if err != nil {
 		return err
 	}

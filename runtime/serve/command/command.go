@@ -47,7 +47,7 @@ func run(ctx context.Context, c *serving.Command) error {
 	if o.Auth == nil && !local && !c.Public {
 		return fmt.Errorf("other machines reach %s, where everybody could make requests: say with --tokens who may, or --public", c.Addr)
 	}
-	s, err := serve.Handler(o, &serve.Workflow{Workflow: c.Workflow})
+	s, err := serve.Handler(o, Workflows(c)...)
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,14 @@ func drain(ctx context.Context, s *serve.Server, c *serving.Command, log *slog.L
 func Options(c *serving.Command, log *slog.Logger) serve.Options {
 	return serve.Options{Runs: c.Runs, Log: log, With: c.With, Leave: c.Leave, ExposeCalls: c.ExposeCalls,
 		MaxBody: c.MaxBody, MaxRuns: c.MaxRuns, MaxQueue: c.MaxQueue, MaxTenant: c.MaxTenant, MaxWait: c.MaxWait}
+}
+
+// Workflows are those of a Server.
+func Workflows(c *serving.Command) (ws []*serve.Workflow) {
+	for _, w := range c.Workflows {
+		ws = append(ws, &serve.Workflow{Workflow: w})
+	}
+	return ws
 }
 
 // stop ends a Server at once.

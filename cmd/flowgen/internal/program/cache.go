@@ -36,6 +36,19 @@ type Cache struct {
 // With is the cache for workflow files that are read in a certain way; "" is the usual one.
 func (c *Cache) With(settings string) *Cache { return &Cache{c.dir, settings} }
 
+// Beside is the cache for programs with further workflows.
+func (c *Cache) Beside(files ...string) (*Cache, error) {
+	settings := c.settings + "\x00beside"
+	for _, file := range files {
+		full, err := filepath.Abs(file)
+		if err != nil {
+			return nil, err
+		}
+		settings += "\x00" + full
+	}
+	return c.With(settings), nil
+}
+
 // OpenCache opens the cache in a folder, which is made when first needed.
 func OpenCache(dir string) *Cache { return &Cache{dir: dir} }
 

@@ -176,19 +176,21 @@ func (s *inputSet) add(k kind, name string) {
 // inputs lists what the program in the workspace is made of.
 func (w *workspace) inputs(ctx context.Context, src *Source) ([]input, error) {
 	s := &inputSet{scratch: w.scratch, set: map[input]bool{}}
-	for _, name := range src.Inputs {
-		full, err := filepath.Abs(name)
+	for _, one := range src.all() {
+		for _, name := range one.Inputs {
+			full, err := filepath.Abs(name)
+			if err != nil {
+				return nil, err
+			}
+			s.add(content, full)
+		}
+		dir, err := filepath.Abs(filepath.Dir(one.File))
 		if err != nil {
 			return nil, err
 		}
-		s.add(content, full)
+		s.add(sources, dir) // decide the package
+		s.modules(dir)
 	}
-	dir, err := filepath.Abs(filepath.Dir(src.File))
-	if err != nil {
-		return nil, err
-	}
-	s.add(sources, dir) // decide the package
-	s.modules(dir)
 	if from, err := origin.Find(); err == nil && from.Dir != "" {
 		for _, name := range from.ModFiles() {
 			s.add(content, name)

@@ -38,6 +38,7 @@ type Source struct {
 	Log     io.Writer // is told about a long build; nil: nobody is
 	Main    string    // the leaf of the runtime whose Main the program calls, below runtime/; "": cli, what programs have
 	Stores  []string  // leaves of the runtime, below runtime/, whose stores the program links
+	Others  []*Source // further workflows of the program, which has the verbs serve and mcp alone then
 
 	// Generate writes the Go, and the files that it embeds by their names below its folder. path is the import path the
 	// package will have, "" when it does not matter.
@@ -80,6 +81,9 @@ func prepare(ctx context.Context, src *Source, scratch string) (*workspace, erro
 		return nil, err
 	}
 	w := &workspace{scratch: scratch, file: src.File, root: root, home: dir, env: programs.BuildEnvironment(os.Environ(), dir), build: newProgress(src.Log, src.File)}
+	if len(src.Others) > 0 {
+		return w, w.several(ctx, src, from)
+	}
 	if root == "" {
 		return w, w.throwAway(src, from)
 	}
@@ -416,7 +420,7 @@ func (w *workspace) blamesGenerated(text string) bool {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(w.dir, file)
 		}
-		if filepath.Dir(file) == filepath.Clean(w.scratch) && !strings.HasPrefix(filepath.Base(file), "user_") {
+		if within(w.scratch, file) && !strings.HasPrefix(filepath.Base(file), "user_") {
 			return true
 		}
 	}
