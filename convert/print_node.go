@@ -56,6 +56,8 @@ func (c *Converter) node(n *ir.Node) doc.Value {
 		p.agent(v)
 	case *ir.Fail:
 		p.fail(v)
+	case *ir.Wait:
+		p.put("wait", p.value(v.Value))
 	case *ir.Flow:
 		p.put("flow", doc.Scalar(doc.Quoted(v.Path.Name)))
 		p.with(v.With)

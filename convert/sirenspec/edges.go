@@ -74,7 +74,7 @@ func (s *siren) withResult(n *sirenspec.Node, when string) string {
 // guardedSkip reports whether nodes look at the answer of an agent that may be skipped: they run only when there is one.
 func (s *siren) guardedSkip(n *sirenspec.Node) bool {
 	f := n.Failure
-	return isAgent(n) && f != nil && (f.Action == "skip" || s.goesOn(n)) && len(s.guards(n, true)) > 0
+	return isAgent(n) && f != nil && (f.Action == "skip" || s.goesOn(n)) && len(s.guards(n, true)) > 0 && !s.rechecked(n)
 }
 
 // inner are the edges between the nodes that one has become; made is false for one that stays one.
@@ -123,7 +123,11 @@ func (s *siren) guarded(n *sirenspec.Node) (out []*ir.Edge) {
 		names = append(names, g.id)
 	}
 	names = append(names, id)
-	for i, g := range s.guards(n, true) {
+	answer := s.guards(n, true)
+	if s.rechecked(n) {
+		answer = nil
+	}
+	for i, g := range answer {
 		if i == 0 && s.guardedSkip(n) {
 			out = append(chained(names), convert.When(id, g.id, id+" != null", source.Span{}))
 			names = nil

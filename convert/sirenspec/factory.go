@@ -63,9 +63,8 @@ func (s *siren) instance(n, inner *sirenspec.Node, v *ir.LLM) {
 	s.making.body.Edges, s.making.body.Result = s.around(inner), convert.Ref(s.said(inner))
 }
 
-// bounded asks an agent of a factory again as the client does, within the time of an instance.
+// bounded asks an agent of a factory within the time of an instance.
 func (s *siren) bounded(n *sirenspec.Node, node *ir.Node) {
-	node.Retry = sirenspec.ClientRetry()
 	node.Timeout = n.Limit
 }
 

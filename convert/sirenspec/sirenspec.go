@@ -159,9 +159,7 @@ func (s *siren) ask(n *sirenspec.Node, v *ir.LLM) {
 		agent := s.Root.Get("agents").Get(convert.NodeAt(s.Root, n.Span).Get("agent").Text.Value)
 		llm.System = convert.Text(s.text(n.System, n), convert.Below(agent, "system"))
 	}
-	node := s.voice(n, convert.Ref(s.told(n)), llm)
-	s.retries(n, node)
-	s.spent(n, node)
+	s.spent(n, s.voice(n, convert.Ref(s.told(n)), llm))
 	if collides(n) {
 		kept := &ir.Object{Entries: []*ir.Entry{convert.Pair("output", convert.Ref(s.said(n)))}}
 		s.add(nil, s.kept(n), convert.Call(convert.PyText, convert.Pair("v", kept)))
@@ -182,20 +180,27 @@ func (s *siren) voice(n *sirenspec.Node, told ir.Value, llm *ir.LLM) *ir.Node {
 	}
 	llm.Prompt = &ir.Prompt{Text: told.(*ir.Template)}
 	said := s.id(n)
+	if s.retried(n) {
+		node := s.retry(n, said, llm)
+		if s.rechecked(n) {
+			return node // which holds its answers to the guardrails
+		}
+		s.check(n, said)
+		return node
+	}
 	node := s.add(n, said, llm)
+	node.Retry = sirenspec.ClientRetry()
+	s.check(n, said)
+	return node
+}
+
+// check adds the guardrails that look at an answer. It returns the node that has it after them.
+func (s *siren) check(n *sirenspec.Node, said string) string {
 	for _, g := range s.guards(n, true) {
 		s.add(nil, g.id, g.call(convert.Ref(said)))
 		said = g.id
 	}
-	return node
-}
-
-// retries says when an agent is asked again: as the client of its provider does. A policy of the node is around that.
-func (s *siren) retries(n *sirenspec.Node, node *ir.Node) {
-	if r := n.Retry; r != nil && r.Attempts > 1 {
-		s.Refuse(r.Span, "write one `retry` on the native node", "%s is asked again by its `retry` and within each attempt by the client of the provider, which one native `retry` cannot say", n.ID.Name)
-	}
-	node.Retry = sirenspec.ClientRetry()
+	return said
 }
 
 // spent says what becomes of an agent whose attempts are spent.
@@ -268,9 +273,7 @@ func (s *siren) silent(a *sirenspec.Node) bool {
 // fails as a whole.
 func (s *siren) asked(a *sirenspec.Node, keep bool) {
 	ask := func() *ir.Node {
-		node := s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model})
-		node.Retry = sirenspec.ClientRetry()
-		return node
+		return s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model})
 	}
 	skip := &ir.OnError{Kind: ir.OnErrorSkip}
 	switch {

@@ -416,7 +416,7 @@ func (s *siren) id(n *sirenspec.Node) string {
 
 // last is the node that has the answer of an agent, after its guardrails.
 func (s *siren) last(n *sirenspec.Node) string {
-	if list := s.guards(n, true); len(list) > 0 {
+	if list := s.guards(n, true); len(list) > 0 && !s.rechecked(n) {
 		return list[len(list)-1].id
 	}
 	return s.id(n)

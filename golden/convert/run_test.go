@@ -95,7 +95,11 @@ type outcome struct {
 	calls int
 }
 
-var visit = regexp.MustCompile(`#\d+$`)
+var (
+	visit   = regexp.MustCompile(`#\d+$`)
+	attempt = regexp.MustCompile(`\[\d+\]/ask_`) // of an agent that has a policy of its own
+	between = regexp.MustCompile(`\]/\w+_wait$`) // the wait after one
+)
 
 // outcomes are the runs of want/run. A key that ends in #2 is a second attempt.
 func outcomes(dialect, text string) []outcome {
@@ -104,12 +108,12 @@ func outcomes(dialect, text string) []outcome {
 	for _, l := range strings.Split(text, "\n") {
 		partial := strings.HasPrefix(l, `{"status":"failed","`) // what a run of a dialect has reached that then fails
 		switch key, isKey := strings.CutPrefix(l, "  "); {
-		case l == "" || partial:
+		case l == "" || partial || between.MatchString(l):
 		case !isKey:
 			out, seen = append(out, outcome{text: l}), map[string]bool{}
 		default:
 			if dialect != "yamlgraph" { // where it is another round of a cycle
-				key = visit.ReplaceAllString(key, "")
+				key = attempt.ReplaceAllString(visit.ReplaceAllString(key, ""), "/ask_")
 			}
 			if !seen[key] {
 				seen[key] = true

@@ -43,6 +43,16 @@ const (
 
 // wait is the time before the attempt that follows attempt n, which counts from 1.
 func (p *Retry) wait(r *flow.Run, node *flow.Node, n int) time.Duration {
+	d := p.steps(n)
+	if p.Jitter {
+		unit := float64(r.Rand(node)>>11) / (1 << 53)
+		d = time.Duration(float64(d) * (0.8 + 0.4*unit))
+	}
+	return d
+}
+
+// steps is wait without jitter.
+func (p *Retry) steps(n int) time.Duration {
 	d := p.Base
 	switch p.Backoff {
 	case Linear:
@@ -54,12 +64,7 @@ func (p *Retry) wait(r *flow.Run, node *flow.Node, n int) time.Duration {
 			}
 		}
 	}
-	d = min(max(d, 0), p.Most)
-	if p.Jitter {
-		unit := float64(r.Rand(node)>>11) / (1 << 53)
-		d = time.Duration(float64(d) * (0.8 + 0.4*unit))
-	}
-	return d
+	return min(max(d, 0), p.Most)
 }
 
 // again reports whether an error is one after which an agent is asked again.

@@ -11,7 +11,9 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -166,8 +168,14 @@ func calls(h *engine.Head, status int) int {
 	if r := h.Node.Retry; r != nil && (status == 0 || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError) {
 		each = max(r.Attempts, 1)
 	}
-	return (int(h.Visit)-1)*each + int(h.Attempt)
+	visit := int(h.Visit) - 1
+	if rounds := round.FindStringSubmatch(h.Key()); rounds != nil { // convert makes a loop of attempts, first[2]/ask_first
+		visit, _ = strconv.Atoi(rounds[1])
+	}
+	return visit*each + int(h.Attempt)
 }
+
+var round = regexp.MustCompile(`^\w+\[(\d+)\]/ask_`)
 
 // failed is the error of a provider that answers with a status, or with 0 of one that cannot be reached.
 func failed(status int) error {
