@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,10 +43,10 @@ func (osDisk) Lock(name string) (func() error, error) {
 }
 
 // ownerText says which process has a lock: its id, and when it began where that is known, since ids are used again.
-func ownerText() []byte {
+var ownerText = sync.OnceValue(func() []byte {
 	pid := os.Getpid()
 	return []byte(strconv.Itoa(pid) + " " + beganAt(pid) + "\n")
-}
+})
 
 // beganAt is when a process began, in the system's own unit; "-" where nobody says.
 func beganAt(pid int) string {
