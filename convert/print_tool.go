@@ -19,6 +19,7 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 		}
 	}
 	var stdin *ir.Template
+	command := &ir.CommandTool{}
 	switch b := t.Binding.(type) {
 	case *ir.GoTool:
 		word("go", b.Func.Ref.Name)
@@ -33,8 +34,15 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 		for _, a := range b.Args {
 			args.Add(c.value(a), source.Span{})
 		}
-		add("command", args)
-		stdin = b.Stdin
+		switch {
+		case !b.Shell:
+			add("command", args)
+		case len(args.Items) == 1:
+			add("shell", args.Items[0].Value)
+		default:
+			add("shell", args)
+		}
+		stdin, command = b.Stdin, b
 	case *ir.HTTPTool:
 		add("http", c.request(b, NodeAt(c.Root, t.Span)))
 	default:
@@ -59,6 +67,7 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	if stdin != nil {
 		add("stdin", c.value(stdin))
 	}
+	c.surroundings(command, add)
 	if t.Out != nil {
 		add("out", c.typ(t.Out, t.Span))
 	}
@@ -75,6 +84,18 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	add("permissions", doc.Words(t.Permissions...))
 	word("sandbox", t.Sandbox.Name)
 	return m
+}
+
+// surroundings are the folder of a command and its environment.
+func (c *Converter) surroundings(b *ir.CommandTool, add func(key string, v doc.Value)) {
+	if b.Dir != nil {
+		add("dir", c.value(b.Dir))
+	}
+	env := doc.Flow()
+	for _, v := range b.Env {
+		env.Add(doc.Quoted(v.Name.Name), c.value(v.Value), source.Span{})
+	}
+	add("env", env)
 }
 
 // request is what an http tool sends. tree is what the file says about it.

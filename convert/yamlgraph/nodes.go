@@ -29,6 +29,10 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 		before(id, let, out.Set)
 		return out
 	case *ir.ToolCall:
+		if out.Timeout = n.Timeout; g.command(v.Tool) != nil {
+			g.commandNode(n, v.Tool, out)
+			return out
+		}
 		g.pythonNode(n, v, out)
 		g.caught(n, out)
 		return out

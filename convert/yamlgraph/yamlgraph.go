@@ -129,6 +129,11 @@ func (g *graph) isAuto(name string) bool { return name == "current_step" || name
 // look finds what a node reads and writes.
 func (g *graph) look(n *yamlgraph.Node) {
 	known := "ID Verb Span Token Writes Times"
+	call, _ := n.Verb.(*ir.ToolCall)
+	shell := call != nil && call.Tool != nil && g.command(call.Tool) != nil
+	if shell {
+		known += " Timeout"
+	}
 	if n.Token.Ask != nil {
 		known += " Retry Schema AnswerAs" // the engine's own, which is written
 	}
@@ -165,6 +170,10 @@ func (g *graph) look(n *yamlgraph.Node) {
 			g.writes[n] = append(g.writes[n], g.held(e.Key.Name)...)
 		}
 	case *ir.ToolCall:
+		if shell {
+			g.commands(n, v.Tool, key)
+			break
+		}
 		g.function(n, v, key)
 	case *ir.LLM:
 		g.asks(n, key)
