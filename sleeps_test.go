@@ -25,6 +25,7 @@ var sleeps = map[string]struct {
 	"golden/testdata/program/main.go":           {1, "polls the number of goroutines; the program is built where eventually cannot be imported"},
 	"golden/deploy/deploy_test.go":              {1, "asks probes again, as a cluster does; eventually cannot be imported here"},
 	"golden/temporal/server_test.go":            {1, "polls a server that does not say when it is ready"},
+	"runtime/temporal/testdata/hand/main.go":    {1, "polls a server that does not say when it knows a version"},
 	"golden/crash/world_test.go":                {2, "plays a server that takes its time"},
 	"cmd/flowgen/hostile_test.go":               {1, "picks a moment to kill a program"},
 	"runtime/httptool/hostile_test.go":          {1, "plays a server that trickles"},

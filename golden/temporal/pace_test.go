@@ -71,9 +71,9 @@ func TestPace(t *testing.T) {
 		hand, flags     []string
 		events, bytes   float64 // at most, in those of the hand-written
 	}{
-		{"in sequence", 100, 1, nil, nil, 1, 1.5},
-		{"8 at a time", 400, 8, nil, nil, 1.1, 1.7},
-		{"8 at a time, `--local`", 400, 8, []string{"local"}, []string{"--local"}, 1.1, 1.5},
+		{"in sequence", 100, 1, nil, nil, 1, 1.13},
+		{"8 at a time", 400, 8, nil, nil, 1.1, 1.15},
+		{"8 at a time, `--local`", 400, 8, []string{"local"}, []string{"--local"}, 1.1, 1.2},
 		{"64 at a time, together", 400, 64, nil, nil, 0.5, 1.1},
 	} {
 		exe := build(t, fmt.Sprintf("testdata/pace%d.flowgen.yaml", tt.parallel))

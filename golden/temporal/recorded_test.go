@@ -57,3 +57,11 @@ func TestRecorded(t *testing.T) {
 		})
 	}
 }
+
+// A history of an earlier format is refused, and the message says what to do.
+func TestEarlier(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	fails(t, 1, "the history is of an earlier version of flowgen", build(t, "testdata/ledger.flowgen.yaml"), "replay", "testdata/earlier.json")
+}

@@ -15,21 +15,24 @@ import (
 )
 
 // make is the activity of one attempt of a call.
-func (p *program) make(ctx context.Context, t engine.Callable, c engine.Carried) (engine.Landed, error) {
+func (p *program) make(ctx context.Context, t engine.Callable, s sent) (got, error) {
 	defer p.beat(ctx)()
-	l, err := p.rt.Make(ctx, t, c)
+	if err := s.complete(activity.GetInfo(ctx)); err != nil {
+		return got{}, temporal.NewNonRetryableApplicationError(err.Error(), "run", nil)
+	}
+	l, err := p.rt.Make(ctx, t, s.Carried)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return l, ctx.Err()
+		return got{l}, ctx.Err()
 	case err != nil:
-		return l, temporal.NewNonRetryableApplicationError(err.Error(), "run", nil)
+		return got{l}, temporal.NewNonRetryableApplicationError(err.Error(), "run", nil)
 	}
-	p.bound(&l, c.Tool)
+	p.bound(&l, s.Tool)
+	l.Asked = s.id      // of a local activity, of which the server keeps no id
 	if l.Error != nil { // the workflow decides about another attempt
-		l.Asked = c.Asked()
-		return l, temporal.NewApplicationErrorWithOptions(l.Error.Message, string(l.Error.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{l}})
+		return got{l}, temporal.NewApplicationErrorWithOptions(l.Error.Message, string(l.Error.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{got{l}}})
 	}
-	return l, nil
+	return got{l}, nil
 }
 
 // overhead is more than what a payload holds of a call besides its input or output.

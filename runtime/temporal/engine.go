@@ -186,12 +186,9 @@ func (e *execution) do(r *flow.Run, ctx wctx, op engine.Op) error {
 		return value.Invalid("the input of the call has %d bytes, which are too many for a history: %s", n, storeHelp)
 	}
 	var l engine.Landed
-	err = e.call(ctx, h, p.Callable().Queue(), &c, &l)
-	if err != nil {
-		return e.lost(r, h, p, err)
-	}
-	if l.Asked != c.Asked() {
-		e.misfit(h)
+	id := e.id(h, &c)
+	if err := e.call(ctx, h, p.Callable().Queue(), id, &c, &l); err != nil {
+		return e.lost(r, h, p, id, err)
 	}
 	return p.Land(&l)
 }
@@ -203,16 +200,13 @@ func (e *execution) misfit(h *engine.Head) {
 		"Run the worker with the program that began the run, or start the run anew", h.Key(), h.Node.Pos))
 }
 
-// id is that of a call's activity: its key, the attempt from 2 on, and the version of its node.
-func (e *execution) id(h *engine.Head) string {
+// id is that of a call's activity: its key, the attempt from 2 on, and what is called. Replays compare it.
+func (e *execution) id(h *engine.Head, c *engine.Carried) string {
 	id := h.Key()
 	if h.Attempt > 1 {
 		id += "~" + strconv.Itoa(int(h.Attempt))
 	}
-	if v := e.hashed.Nodes[place.ReplaceAllString(h.Key(), "")]; v != "" {
-		id += "@" + v[:min(8, len(v))]
-	}
-	return id
+	return id + "@" + receipt(e.hashed.Nodes[place.ReplaceAllString(h.Key(), "")], c)
 }
 
 // place matches items and visits in keys.
@@ -227,60 +221,70 @@ func hashesOf(info *flow.Info) *journal.Hashes {
 }
 
 // call makes the attempt with an activity of its own, a batch or a local activity.
-func (e *execution) call(ctx wctx, h *engine.Head, queue string, c *engine.Carried, l *engine.Landed) error {
+func (e *execution) call(ctx wctx, h *engine.Head, queue, id string, c *engine.Carried, l *engine.Landed) error {
 	wait := e.wait(c)
 	switch {
 	case e.opts.Local && h.Effects == flow.None && queue == "":
-		return e.local(ctx.Context, e.id(h), wait, c, l)
+		err := e.local(ctx.Context, id, wait, c, l)
+		if err == nil && l.Asked != id {
+			e.misfit(h)
+		}
+		return err
 	case ctx.batch && h.Effects < flow.Writes:
-		if err := e.together(ctx.Context, e.id(h), queue, c, l); !errors.Is(err, errNoRoom) {
+		if err := e.together(ctx.Context, id, queue, c, l); !errors.Is(err, errNoRoom) {
+			if err == nil && l.Asked != c.Asked() {
+				e.misfit(h)
+			}
 			return err
 		}
 	}
-	o := workflow.ActivityOptions{TaskQueue: queue, ActivityID: e.id(h), StartToCloseTimeout: wait, HeartbeatTimeout: e.opts.heartbeat(), WaitForCancellation: true,
+	o := workflow.ActivityOptions{TaskQueue: queue, ActivityID: id, StartToCloseTimeout: wait, HeartbeatTimeout: e.opts.heartbeat(), WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}}
 	if h.Effects < flow.Writes {
-		return landed(workflow.ExecuteActivity(workflow.WithActivityOptions(ctx.Context, o), c.Tool, *c).Get(ctx.Context, l), l)
+		return landed(workflow.ExecuteActivity(workflow.WithActivityOptions(ctx.Context, o), c.Tool, sent{Carried: *c, id: id}), ctx.Context, l)
 	}
 	if d := h.InDoubt; d == nil || d.Policy != flow.RetryWithKey {
 		o.RetryPolicy.MaximumAttempts = 1 // a lost worker leaves it in doubt
 	}
 	// A write is cancelled with the run, not by a sibling. The context must be of this coroutine.
 	calm, cancel := workflow.NewDisconnectedContext(ctx.Context)
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(calm, o), c.Tool, *c)
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(calm, o), c.Tool, sent{Carried: *c, id: id})
 	s := workflow.NewSelector(calm).AddFuture(f, func(workflow.Future) {})
 	if e.root.Err() == nil { // an undo goes on
 		s.AddReceive(e.root.Done(), func(workflow.ReceiveChannel, bool) { cancel() })
 	}
 	s.Select(calm)
-	return landed(f.Get(calm, l), l)
+	return landed(f, calm, l)
 }
 
 // wait is how long the server waits for an attempt. The worker enforces the timeout; the server acts when the worker is lost.
 func (e *execution) wait(c *engine.Carried) time.Duration {
 	if d := c.Timeout(); d > 0 {
-		return d + 5*time.Second
+		return d + spare
 	}
 	return e.opts.longest()
 }
 
-// landed takes the tool's error out of the activity's, in which the server shows it.
-func landed(err error, l *engine.Landed) error {
+// landed waits for a result. It takes the tool's error out of the activity's, in which the server shows it.
+func landed(f workflow.Future, ctx workflow.Context, l *engine.Landed) error {
+	var g got
+	err := f.Get(ctx, &g)
 	var ae *temporal.ApplicationError
-	if errors.As(err, &ae) && ae.HasDetails() && ae.Details(l) == nil && l.Error != nil {
-		return nil
+	if errors.As(err, &ae) && ae.HasDetails() && ae.Details(&g) == nil && g.Error != nil {
+		err = nil
 	}
+	*l = g.Landed
 	return err
 }
 
 // lost is the result of an activity without one.
-func (e *execution) lost(r *flow.Run, h *engine.Head, p engine.Portable, err error) error {
+func (e *execution) lost(r *flow.Run, h *engine.Head, p engine.Portable, id string, err error) error {
 	if temporal.IsCanceledError(err) {
 		return cancelled(r)
 	}
 	var timeout *temporal.TimeoutError
 	if !errors.As(err, &timeout) {
-		return value.Errorf(value.Unknown, "activity %s: %v", e.id(h), err)
+		return value.Errorf(value.Unknown, "activity %s: %v", id, err)
 	}
 	switch d := h.InDoubt; {
 	case h.Effects < flow.Writes:
@@ -310,7 +314,7 @@ func (e *execution) local(ctx workflow.Context, id string, wait time.Duration, c
 		return err
 	}
 	defer func() { e.marks += len(l.Out) + 512 }()
-	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{StartToCloseTimeout: wait, Summary: id,
+	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{StartToCloseTimeout: wait,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}})
-	return landed(workflow.ExecuteLocalActivity(ctx, c.Tool, *c).Get(ctx, l), l)
+	return landed(workflow.ExecuteLocalActivity(ctx, c.Tool, sent{Carried: *c, id: id}), ctx, l)
 }

@@ -53,13 +53,13 @@ func (m *commands) queueFlag(set *flag.FlagSet, queue *string) {
 	set.StringVar(queue, "queue", m.info.Name, "")
 }
 
-// build is the id of the program's version: the hash of its graph.
+// build is the id of the program's version: the hash of its graph, and the format of histories.
 func (m *commands) build() string {
 	var h struct{ Graph string }
 	if json.Unmarshal([]byte(m.info.Facts.Hashes()), &h) != nil || h.Graph == "" {
 		return "unknown"
 	}
-	return h.Graph
+	return h.Graph[:min(12, len(h.Graph))] + "-" + format // it is in each event
 }
 
 func (m *commands) worker(c *cli.Call) int {
@@ -302,7 +302,7 @@ type state struct {
 }
 
 type pending struct {
-	Call    string `json:"call"` // the activity's id: the call's key, with the attempt and the node's version
+	Call    string `json:"call"` // the activity's id: the call's key, with the attempt and a hash of what is called
 	Tool    string `json:"tool"`
 	Worker  string `json:"worker,omitempty"`
 	Failure string `json:"failure,omitempty"` // of the try before

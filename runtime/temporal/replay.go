@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -9,9 +10,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/nexus-rpc/sdk-go/nexus"
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/temporalproto"
@@ -113,6 +116,9 @@ func (m *commands) replayed(c *cli.Call, h *history.History, opts Options) int {
 		return c.Fail(cli.ExitFault, err.Error(), "")
 	}
 	if err := w.ReplayWorkflowHistory(quiet{}, h); err != nil {
+		if earlier(h) {
+			return c.Fail(cli.ExitFailed, "the history is of an earlier version of flowgen, which recorded calls in another way", "read it with the program that began the run")
+		}
 		return c.Fail(cli.ExitFailed, "the history is not of this program: "+differs(err), "run it with the program that began it; describe prints its version")
 	}
 	return cli.ExitOK
@@ -129,11 +135,33 @@ func (quiet) Error(string, ...any) {}
 // differs shortens the error of the replayer to the difference.
 func differs(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	_, after, ok := strings.Cut(text, "flowgen: ")
-	if ok {
+	if _, after, ok := strings.Cut(text, "flowgen: "); ok {
 		return after
 	}
+	if m := activityID.FindStringSubmatch(text); m != nil {
+		return "node " + m[1] + " is another one, or was called with another input, when the run was recorded: " + text
+	}
 	return text
+}
+
+// activityID finds the id of a call's activity in what the SDK says.
+var activityID = regexp.MustCompile(`(?:ActivityId|ID):\s*([^\s,@]+)@[\w-]{8}`)
+
+// earlier reports whether calls of a history are of a format before this one.
+func earlier(h *history.History) bool {
+	for _, e := range h.Events {
+		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil && bytes.HasPrefix(first(a.GetInput().GetPayloads()).GetData(), []byte(`{"tool":`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func first(all []*common.Payload) *common.Payload {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
 }
 
 // history reads that of a run, from a file when there is one of the name.

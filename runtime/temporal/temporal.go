@@ -106,7 +106,7 @@ func Register[W Workflow[In, Out], In, Out any](w worker.Registry, info *flow.In
 	p := &program{info: info, opts: o, rt: rt, names: map[engine.Callable]string{}, tools: map[string]engine.Callable{}, hashed: hashesOf(info)}
 	for _, t := range own.Calls() {
 		name := p.name(t)
-		w.RegisterActivityWithOptions(func(ctx context.Context, c engine.Carried) (engine.Landed, error) { return p.make(ctx, t, c) },
+		w.RegisterActivityWithOptions(func(ctx context.Context, s sent) (got, error) { return p.make(ctx, t, s) },
 			activity.RegisterOptions{Name: name})
 	}
 	w.RegisterActivityWithOptions(p.makeAll, activity.RegisterOptions{Name: p.batchName()})

@@ -18,6 +18,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
+// build is the id of this version, as long as git shows commits: runs are pinned, as those of generated workers are.
+const build = "3f0c2a9be81d"
+
 type input struct {
 	Items    []int `json:"items"`
 	Parallel int   `json:"parallel"`
@@ -88,11 +91,21 @@ func main() {
 }
 
 func work(c client.Client, local bool) error {
-	w := worker.New(c, "hand", worker.Options{})
+	version := worker.WorkerDeploymentVersion{DeploymentName: "hand", BuildID: build}
+	w := worker.New(c, "hand", worker.Options{DeploymentOptions: worker.DeploymentOptions{UseVersioning: true, Version: version,
+		DefaultVersioningBehavior: workflow.VersioningBehaviorPinned}})
 	w.RegisterWorkflowWithOptions(hand{local}.run, workflow.RegisterOptions{Name: "hand"})
 	w.RegisterActivity(double)
 	if err := w.Start(); err != nil {
 		return err
+	}
+	for {
+		_, err := c.WorkerDeploymentClient().GetHandle("hand").SetCurrentVersion(context.Background(),
+			client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build, IgnoreMissingTaskQueues: true})
+		if err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond) // the server does not know it yet
 	}
 	fmt.Fprintln(os.Stderr, "worker of hand")
 	select {}
