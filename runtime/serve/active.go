@@ -222,7 +222,7 @@ func (s *Server) recover() {
 	own := s.own
 	s.own = nil
 	s.mu.Unlock()
-	var left []string
+	var left, waiting []string
 	for _, r := range list {
 		if s.workflows[r.Workflow] == nil || own[r.ID] {
 			continue
@@ -240,12 +240,18 @@ func (s *Server) recover() {
 				s.waiting[r.ID] = r.Workflow
 			}
 			s.mu.Unlock()
-			if s.arm(r.ID) {
-				left = append(left, r.ID)
-			}
+			waiting = append(waiting, r.ID)
 		}
 	}
 	close(s.found)
+	for _, id := range waiting { // behind found: the time for an answer is read from all of a journal
+		if s.ctx.Err() != nil {
+			return
+		}
+		if s.arm(id) {
+			left = append(left, id)
+		}
+	}
 	if s.o.Leave {
 		return
 	}
