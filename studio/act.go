@@ -20,8 +20,9 @@ import (
 
 // started is a program that the page has started.
 type started struct {
-	cmd  *exec.Cmd
-	said tail
+	cmd     *exec.Cmd
+	said    tail
+	scratch string // folder that is removed when it ends; empty: none
 
 	mu   sync.Mutex // guards the following
 	over bool
@@ -76,10 +77,12 @@ func (s *Server) launch(stdin []byte, args ...string) *started {
 
 func (st *started) start() error {
 	if err := st.cmd.Start(); err != nil {
+		st.clear()
 		return err
 	}
 	go func() {
 		err := st.cmd.Wait()
+		st.clear()
 		st.mu.Lock()
 		defer st.mu.Unlock()
 		st.over = true
@@ -89,6 +92,12 @@ func (st *started) start() error {
 		}
 	}()
 	return nil
+}
+
+func (st *started) clear() {
+	if st.scratch != "" {
+		_ = os.RemoveAll(st.scratch)
+	}
 }
 
 func (st *started) ended() (bool, int) {

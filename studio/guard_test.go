@@ -33,6 +33,10 @@ func (f *fake) Workflow(file string) (*studio.Workflow, error) {
 	return &studio.Workflow{File: file, Name: "w", Source: canary, Diagnostics: json.RawMessage("[]")}, nil
 }
 
+func (f *fake) Node(string, string) (*studio.NodeText, error) { return &studio.NodeText{}, nil }
+
+func (f *fake) Overlay(studio.Operation) (map[string]string, error) { return nil, nil }
+
 func (f *fake) Propose(op studio.Operation) (*studio.Edit, error) {
 	return &studio.Edit{Diff: fmt.Sprintf("%s of %s, %d", op.Kind, canary, f.edited)}, nil
 }

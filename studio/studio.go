@@ -41,6 +41,21 @@ type Project interface {
 	Propose(op Operation) (*Edit, error)
 	// Apply makes the edit that Propose has returned, if it still is the same. It is ErrStale otherwise, with the edit as it is now.
 	Apply(op Operation, diff string) (*Edit, error)
+	// Node returns what a node of a file says. The node is named by its path.
+	Node(file, path string) (*NodeText, error)
+	// Overlay returns the texts that files would have after an operation of kind EditNode, and writes nothing.
+	Overlay(op Operation) (map[string]string, error)
+}
+
+// EditNode is the kind of an Operation that replaces the prompt, the tool or the arguments of a node.
+const EditNode = "node"
+
+// A NodeText is what a node says in its file, as far as it can be edited.
+type NodeText struct {
+	Prompt string   `json:"prompt,omitempty"`
+	Tool   string   `json:"tool,omitempty"`
+	With   string   `json:"with,omitempty"` // in YAML
+	Tools  []string `json:"tools"`          // of the workflow
 }
 
 // ErrStale is the error of an edit whose file has changed since it was shown.
@@ -113,7 +128,7 @@ type Pin struct {
 
 // An Operation is an edit of a workflow file that somebody wants.
 type Operation struct {
-	Kind     string `json:"kind"` // fix, pin, tool.on, tool.off or materialize
+	Kind     string `json:"kind"` // fix, pin, tool.on, tool.off, materialize or node
 	File     string `json:"file"`
 	Node     string `json:"node,omitempty"` // of an agent
 	Tool     string `json:"tool,omitempty"`
@@ -122,6 +137,8 @@ type Operation struct {
 	Missing  string `json:"on_missing,omitempty"`
 	Run      string `json:"run,omitempty"`
 	Call     string `json:"call,omitempty"`
+	Prompt   string `json:"prompt,omitempty"`
+	With     string `json:"with,omitempty"`
 	Pin      string `json:"pin,omitempty"` // of an agent, as NODE.PIN, in place of Call
 }
 
@@ -176,6 +193,7 @@ func (s *Server) routes() {
 	}
 	get("project", s.project)
 	get("workflow", s.workflow)
+	get("node", s.node)
 	get("runs", s.list)
 	get("runs/{id}", s.run)
 	get("runs/{id}/calls", s.calls)
@@ -201,6 +219,7 @@ func (s *Server) routes() {
 	post("runs", s.begin)
 	post("runs/{id}/resume", s.resume)
 	post("runs/{id}/cancel", s.cancel)
+	post("runs/{id}/rerun", s.rerun)
 }
 
 // Serve answers requests on a listener until the context ends.

@@ -97,6 +97,7 @@ func (a *app) cache() (*program.Cache, error) {
 	for _, name := range slices.Sorted(maps.Keys(a.slots)) {
 		settings += " slot " + name + "=" + a.slots[name]
 	}
+	settings += a.overlaid()
 	if a.standIns {
 		settings += " tested"
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -177,7 +178,7 @@ func (a *app) runVerbs() []*cobra.Command {
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")
 		var trace bool
-		var addr string
+		var addr, overlay string
 		runs := "RUN is the name of a run, a prefix of it, or latest.\n"
 		switch verb {
 		case "serve":
@@ -201,6 +202,10 @@ func (a *app) runVerbs() []*cobra.Command {
 					args = append(files, rest...)
 				}
 				a.standIns = verb == "respond" && slices.Contains(args[1:], "--later")
+				var err error
+				if a.overlay, err = readOverlay(overlay); err != nil {
+					return err
+				}
 				return a.start(cmd.Context(), verb, mainOf(trace), args[0], args[1:])
 			},
 		}
@@ -210,6 +215,9 @@ func (a *app) runVerbs() []*cobra.Command {
 			cmd.Flags().StringVar(&addr, "addr", "", "where requests are answered: HOST:PORT")
 		}
 		a.slotFlag(cmd)
+		if verb == "rerun" {
+			cmd.Flags().StringVar(&overlay, "overlay", "", "compile other texts in place of files: JSON, as for -overlay of the go command")
+		}
 		list = append(list, cmd)
 	}
 	return list
@@ -279,6 +287,7 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 		return nil, nil, usage("%s is a folder; name a workflow file", arg)
 	}
 	disk := newDisk()
+	maps.Copy(disk.texts, a.overlay)
 	c := a.compile(disk, name)
 	if c.program != nil {
 		if err := a.unknownSlot(); err != nil {

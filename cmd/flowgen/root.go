@@ -85,6 +85,7 @@ type app struct {
 	slots    map[string]string // shell commands in place of slots, by their names
 	filled   []string          // names of the slots of compiled workflows
 	standIns bool              // slots need no commands: a cassette answers, or nothing is called
+	overlay  map[string][]byte // texts in place of files
 	calls    bool              // programs list their calls, for engines that make them in other processes
 }
 

@@ -261,6 +261,8 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 				return nil, errors.New("a pin has no such strategy or on_missing")
 			}
 			return nil, one.pin(f, op.Node, op.Tool)
+		case studio.EditNode:
+			return nil, one.editNode(op, dry)
 		case "fix":
 			return nil, one.fixes(op.File, dry)
 		case "tool.on", "tool.off":
@@ -272,7 +274,7 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			}
 			return nil, one.materialize(f, []string{op.Run, op.Call})
 		}
-		return nil, fmt.Errorf("there is no edit %q: there are fix, pin, tool.on, tool.off and materialize", op.Kind)
+		return nil, fmt.Errorf("there is no edit %q: there are fix, pin, tool.on, tool.off, materialize and node", op.Kind)
 	})
 	if errors.Is(err, errReported) {
 		err = errors.New(strings.TrimSpace(notes.String()))
@@ -281,6 +283,44 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 		return nil, err
 	}
 	return &studio.Edit{Diff: out.String(), Notes: strings.TrimSpace(notes.String())}, nil
+}
+
+// Node implements studio.Project.
+func (p *studioProject) Node(file, path string) (*studio.NodeText, error) {
+	var out *studio.NodeText
+	err := p.editing(file, path, func(_ *app, e *editable) error {
+		out = e.text()
+		return nil
+	})
+	return out, err
+}
+
+// Overlay implements studio.Project.
+func (p *studioProject) Overlay(op studio.Operation) (map[string]string, error) {
+	var out map[string]string
+	err := p.editing(op.File, op.Node, func(one *app, e *editable) (err error) {
+		out, err = e.edited(one, op)
+		return err
+	})
+	return out, err
+}
+
+func (p *studioProject) editing(file, node string, do func(*app, *editable) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var notes bytes.Buffer
+	one := &app{stdout: io.Discard, stderr: &notes}
+	_, err := one.guard(func() (*cobra.Command, error) {
+		e, err := one.editableNode(file, node)
+		if err != nil {
+			return nil, err
+		}
+		return nil, do(one, e)
+	})
+	if errors.Is(err, errReported) {
+		return errors.New(strings.TrimSpace(notes.String()))
+	}
+	return err
 }
 
 // fixes applies the fixes that the diagnostics of a workflow offer, as one round of `check --fix` does.

@@ -60,6 +60,7 @@ func TestStories(t *testing.T) {
 		"a mistake, fixed in an editor":    mistake,
 		"a run with a question":            asked,
 		"a failure, and two runs compared": failed,
+		"an edit, rerun and compared":      rerun,
 		"a pin":                            pinned,
 		"hostile texts":                    hostile,
 		"many calls":                       many,

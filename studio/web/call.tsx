@@ -5,6 +5,7 @@ import { Proposal } from "./pages";
 import { Badge, Mark, tone, Trouble, word } from "./parts";
 import { go, route, set } from "./route";
 import { type Message, One, Talk } from "./talk";
+import { Rerun } from "./rerun";
 import { bytes, count, dollars, line, plain, span } from "./text";
 import { type Call, seen } from "./tree";
 
@@ -15,7 +16,7 @@ interface Whole {
   attachments?: { url: string; content_type?: string; bytes?: number }[]; input?: Value; output?: Value; attempts: number[];
 }
 
-export function CallPanel({ run, n, version, said, turns, file, off, running, now }: { run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean; running: boolean; now: number }) {
+export function CallPanel({ run, n, version, said, turns, file, off, running, now, input, still }: { run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean; running: boolean; now: number; input?: unknown; still?: boolean }) {
   const [call, show] = useState<Whole>();
   const [bad, say] = useState("");
   useEffect(() => {
@@ -55,6 +56,7 @@ export function CallPanel({ run, n, version, said, turns, file, off, running, no
         {!!call.attachments?.length && <section><h2>Attachments</h2><ul>{call.attachments.map((a) => <li><code>{line(a.url)}</code> {line(a.content_type ?? "")} {a.bytes ? bytes(a.bytes) : ""}</li>)}</ul></section>}
         {call.stack && <section><h2>Stack</h2><pre class="code block" tabIndex={0}>{plain(call.stack)}</pre></section>}
         {call.logs && <section><h2>Logs</h2><pre class="code block" tabIndex={0}>{plain(call.logs)}</pre></section>}
+        {!!file && !still && !running && <Rerun key={call.key} run={run} node={call.node} file={file} input={input} open={route.value.query.get("rerun") === "1"} />}
         {isTool && call.state !== "open" && <Materialize key={call.key} run={run} call={call} file={file!} off={off} />}
       </div>
     </aside>

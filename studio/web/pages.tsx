@@ -345,8 +345,19 @@ function Changes({ list }: { list?: Change[] }) {
   );
 }
 
+// operation is the edit that a rerun was made with, from the address.
+function operation(text: string | null): Record<string, string> | undefined {
+  try {
+    const op = JSON.parse(text ?? "null") as Record<string, string> | null;
+    return op?.kind === "node" ? op : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function Compare({ a, b }: { a: string; b: string }) {
-  const { data, error } = useData<{ report: { a: Side; b: Side; run: Change[] | null }; text: string; equal: boolean }>("diff/" + param(a) + "/" + param(b), "", []);
+  const { data, error } = useData<{ report: { a: Side; b: Side; run: Change[] | null }; text: string; equal: boolean }>("diff/" + param(a) + "/" + param(b), "runs", ["runs.changed"]);
+  const op = operation(route.value.query.get("op"));
   useLayoutEffect(() => keys({ Escape: () => history.back() }), []);
   const side = (name: string, s: Side) => (
     <div class="side"><h2>{name}</h2><Link to={runAddress(s.id)} class="link">{line(s.workflow)} {shortID(s.id)}</Link> <Mark state={s.outcome || "open"} /> <span class={tone(s.outcome)}>{word(s.outcome || "open")}</span>
@@ -358,6 +369,7 @@ export function Compare({ a, b }: { a: string; b: string }) {
       {error && <Trouble text={error} />}
       {data && <>
         <div class="sides">{side("A", data.report.a)}{side("B", data.report.b)}<button class="btn" onClick={() => go("/d/" + param(b) + "/" + param(a))}>Swap</button></div>
+        {op && <section class="sub"><h2>Edit of B, which the file does not have</h2><Proposal op={op} /></section>}
         {data.equal && <p class="empty">The runs are equal.</p>}
         {!!data.report.run?.length && <><h2 class="sub">The runs</h2><Changes list={data.report.run} /></>}
         {!data.equal && <><h2 class="sub">Where they part, as <code>flowgen diff</code> says it</h2><pre class="code block" tabIndex={0}>{plain(data.text)}</pre></>}

@@ -131,6 +131,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
         w: () => stretch(0.5), s: () => stretch(2), a: () => pan(-0.25), e: () => pan(0.25),
         g: () => set("v", view === "graph" ? "" : "graph"), t: () => set("v", view === "time" ? "" : "time"),
         v: () => set("talk", q.get("talk") ? "" : "1"),
+        x: () => set("rerun", q.get("rerun") ? "" : "1"),
         d: () => go("/r?with=" + param(id)),
         "/": () => document.querySelector<HTMLInputElement>("#q")?.focus(),
         Escape: () => set("c", ""),
@@ -164,7 +165,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
             <span class="keys"><kbd>j</kbd> <kbd>k</kbd> rows <kbd>h</kbd> <kbd>l</kbd> fold <kbd>w</kbd> <kbd>s</kbd> zoom</span>
           </div>
         </section>
-        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} running={running} now={sized} file={head?.file} off={project?.read_only} />}
+        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} running={running} now={sized} file={head?.file} off={project?.read_only} input={head?.input} still={!project || project.no_run} />}
       </div>
     </main>
   );

@@ -21,7 +21,7 @@ function dark() {
 
 const allKeys: [string, string][] = [
   ["?", "these keys"], ["1 2 3 4", "workflows, runs, inbox, usage"], ["/", "filter"], ["j k", "next and previous row"], ["h l", "close and open a row"], ["Enter", "show the row"], ["v", "the conversation of an agent"],
-  ["[ ]", "previous and next failure"], ["w s", "zoom in and out of the time"], ["a e", "earlier and later"], ["g", "graph of the run"], ["t", "table of calls"], ["d", "compare with the marked run"],
+  ["[ ]", "previous and next failure"], ["w s", "zoom in and out of the time"], ["a e", "earlier and later"], ["g", "graph of the run"], ["t", "table of calls"], ["x", "edit the node of a call, and rerun"], ["d", "compare with the marked run"],
   ["r", "start a run, on the page of a workflow"], ["Esc", "close, or leave a field"],
 ];
 

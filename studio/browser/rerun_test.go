@@ -1,0 +1,37 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+)
+
+// rerun: a failed run is run again from its failure with an edited node; the file stays as it is until the edit is written, on the page
+// that compares the two runs. Keys alone open the form.
+func rerun(t *testing.T, exe, browser string) {
+	s := begin(t, exe, browser, map[string]string{"sink.flowgen.yaml": sink})
+	s.command("run", "sink.flowgen.yaml", "--quiet")
+	s.open("/r")
+	s.wait(`document.querySelector(".run-row .fail")`)
+	s.press("\r")
+	s.sees("PROVIDER_ERROR")
+	s.press("]")
+	s.sees("sh exited with status 3")
+	s.press("x")
+	s.wait(`document.querySelector(".rerun select")`)
+	s.eval(`(() => { const f = document.querySelector(".rerun select"); f.value = "upper"; f.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	s.picture("rerun")
+	s.click("Rerun")
+	s.wait(`location.pathname.startsWith("/d/sink-")`)
+	s.wait(`document.querySelectorAll(".side .done").length > 0 && document.querySelectorAll(".side .fail").length > 0`)
+	if s.read("sink.flowgen.yaml") != sink {
+		t.Errorf("the file has the edit before it was written:\n%s", s.read("sink.flowgen.yaml"))
+	}
+	s.picture("rerun-compared")
+	s.click("Show the edit")
+	s.wait(`document.querySelectorAll(".diff .add, .diff .del").length === 2`)
+	s.click("Write")
+	s.wait(`document.querySelector(".proposal .done")`)
+	if want := strings.Replace(sink, "risky: {tool: fails", "risky: {tool: upper", 1); s.read("sink.flowgen.yaml") != want {
+		t.Errorf("the file is\n%s", s.read("sink.flowgen.yaml"))
+	}
+}
