@@ -241,6 +241,7 @@ func TestReadOnly(t *testing.T) {
 		"/api/v1/runs":                            `{"file":"w.flowgen.yaml"}`,
 		"/api/v1/runs/" + oneRun + "/resume":      `{}`,
 		"/api/v1/runs/" + oneRun + "/cancel":      `{}`,
+		"/api/v1/runs/" + oneRun + "/rerun":       `{"from":"q"}`,
 		"/api/v1/runs/" + oneRun + "/answers":     `{"key":"q","answer":"true"}`,
 		"/api/v1/edits":                           `{"kind":"pin","file":"w.flowgen.yaml"}`,
 		"/api/v1/edits/1/apply":                   `{}`,
@@ -253,7 +254,7 @@ func TestReadOnly(t *testing.T) {
 		}
 	}
 	s = server(t, studio.Options{NoRun: true})
-	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/" + oneRun + "/resume", "/api/v1/runs/" + oneRun + "/cancel"} {
+	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/" + oneRun + "/resume", "/api/v1/runs/" + oneRun + "/cancel", "/api/v1/runs/" + oneRun + "/rerun"} {
 		if w := ask(s, http.MethodPost, path, acts[path], nil); w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
 			t.Errorf("no run, %s: %d %s", path, w.Code, w.Body)
 		}

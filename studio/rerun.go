@@ -43,21 +43,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request) (any, error) {
 	if file == "" {
 		return nil, problemf(http.StatusConflict, "no file of this folder is the workflow "+workflow, "start studio in the folder of the workflow")
 	}
-	args, dir := []string{"rerun"}, ""
-	if body.Edit != nil {
-		if body.Edit.File != file || body.Edit.Kind != EditNode {
-			return nil, problemf(http.StatusBadRequest, "the edit is not one of a node of "+file, "")
-		}
-		texts, err := s.opts.Project.Overlay(*body.Edit)
-		if err != nil {
-			return nil, err
-		}
-		if dir, err = writeOverlay(texts); err != nil {
-			return nil, err
-		}
-		args = append(args, "--overlay", filepath.Join(dir, overlayName))
-	}
-	args = append(args, file, id, "--runs", s.opts.Runs.Dir())
+	args := []string{"rerun", file, id, "--runs", s.opts.Runs.Dir()}
 	if body.From != "" {
 		args = append(args, "--from="+body.From)
 	}
@@ -70,6 +56,20 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request) (any, error) {
 	before, err := s.opts.Runs.Latest(workflow)
 	if err != nil {
 		return nil, err
+	}
+	dir := ""
+	if body.Edit != nil {
+		if body.Edit.File != file || body.Edit.Kind != EditNode {
+			return nil, problemf(http.StatusBadRequest, "the edit is not one of a node of "+file, "")
+		}
+		texts, err := s.opts.Project.Overlay(*body.Edit)
+		if err != nil {
+			return nil, err
+		}
+		if dir, err = writeOverlay(texts); err != nil {
+			return nil, err
+		}
+		args = slices.Insert(args, 1, "--overlay", filepath.Join(dir, overlayName))
 	}
 	st := s.launch(nil, args...)
 	st.scratch = dir

@@ -13,9 +13,9 @@ func rerun(t *testing.T, exe, browser string) {
 	s.open("/r")
 	s.wait(`document.querySelector(".run-row .fail")`)
 	s.press("\r")
-	s.sees("PROVIDER_ERROR")
+	s.wait(`document.querySelector(".rows .row")`)
 	s.press("]")
-	s.sees("sh exited with status 3")
+	s.wait(`document.querySelector(".call .fail-block")`)
 	s.press("x")
 	s.wait(`document.querySelector(".rerun select")`)
 	s.eval(`(() => { const f = document.querySelector(".rerun select"); f.value = "upper"; f.dispatchEvent(new Event("change", {bubbles: true})); })()`)
@@ -33,5 +33,39 @@ func rerun(t *testing.T, exe, browser string) {
 	s.wait(`document.querySelector(".proposal .done")`)
 	if want := strings.Replace(sink, "risky: {tool: fails", "risky: {tool: upper", 1); s.read("sink.flowgen.yaml") != want {
 		t.Errorf("the file is\n%s", s.read("sink.flowgen.yaml"))
+	}
+}
+
+const card = `flowgen: 1
+name: card
+models: {m: "scripted:answers.yaml"}
+nodes:
+  write: {llm: m, prompt: "Wite a card"} # a mistake
+output: {text: $write}
+`
+
+// reprompt: a model call that failed is made again with another prompt, which is written afterwards; comments stay.
+func reprompt(t *testing.T, exe, browser string) {
+	s := begin(t, exe, browser, map[string]string{"card.flowgen.yaml": card, "answers.yaml": "answers:\n  - {prompt: Write a card, text: A day in the museum}\n"})
+	s.command("run", "card.flowgen.yaml", "--quiet")
+	s.open("/r")
+	s.wait(`document.querySelector(".run-row .fail")`)
+	s.press("\r")
+	s.wait(`document.querySelector(".rows .row")`)
+	s.press("]")
+	s.wait(`document.querySelector(".call .fail-block")`)
+	s.press("x")
+	s.wait(`document.querySelector(".rerun [name=prompt]")?.value === "Wite a card"`)
+	s.eval(`(() => { const f = document.querySelector(".rerun [name=prompt]"); f.focus(); f.value = "Write a card"; f.dispatchEvent(new Event("input", {bubbles: true})); })()`)
+	s.click("Rerun")
+	s.wait(`document.querySelectorAll(".side .done").length > 0 && document.querySelectorAll(".side .fail").length > 0`)
+	s.sees("A day in the museum")
+	s.picture("reprompt")
+	s.click("Show the edit")
+	s.wait(`document.querySelectorAll(".diff .add, .diff .del").length === 2`)
+	s.click("Write")
+	s.wait(`document.querySelector(".proposal .done")`)
+	if want := strings.Replace(card, "Wite", "Write", 1); s.read("card.flowgen.yaml") != want {
+		t.Errorf("the file is\n%s", s.read("card.flowgen.yaml"))
 	}
 }

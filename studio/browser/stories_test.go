@@ -61,6 +61,7 @@ func TestStories(t *testing.T) {
 		"a run with a question":            asked,
 		"a failure, and two runs compared": failed,
 		"an edit, rerun and compared":      rerun,
+		"an edited prompt":                 reprompt,
 		"a pin":                            pinned,
 		"hostile texts":                    hostile,
 		"many calls":                       many,
