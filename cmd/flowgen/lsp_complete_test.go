@@ -127,3 +127,47 @@ func TestLSPCompletion(t *testing.T) {
 		}
 	}
 }
+
+// TestLSPTriggers: behind every character that makes a client ask for completion there is something to offer.
+func TestLSPTriggers(t *testing.T) {
+	t.Parallel()
+	e := edit(t, map[string]string{"prompts/ask.md": "x"})
+	const name = "shop.flowgen.yaml"
+	e.open(name, shop)
+	e.diagnostics(name)
+	triggers := answer[struct {
+		Capabilities struct {
+			CompletionProvider struct{ TriggerCharacters []string }
+		}
+	}](t, e.init).Capabilities.CompletionProvider.TriggerCharacters
+	tried := map[string]bool{}
+	for _, c := range []struct{ old, new, want string }{
+		{"$input.who", "$", "input"},
+		{"$input.who", "$input.", "who"},
+		{"let: \"{{ score.why }}", "let: \"{{", "score"},
+		{"llm: fast", "llm: ", "fast"},
+		{"\"Rate {{ first }}\"", "{file: prompts/", "prompts/ask.md"},
+		{"items: list<Item>", "items: Item|", "string"},
+		{"{{ score.why }}", "{{ score.why |", "first"},
+		{"- first -> score", "- first -> [", "score"},
+		{"{{ score.why }}", "{{ [", "score"},
+		{"{{ score.why }}", "{{ score[", "score"},
+		{"  last: {let", "  last: {when: score.route in [", "score"},
+	} {
+		last := c.new[len(c.new)-1:]
+		if tried[last] = true; !slices.Contains(triggers, last) {
+			t.Errorf("clients do not ask behind %q", last)
+		}
+		e.replace(name, c.old, c.new)
+		got := answer[struct{ Items []struct{ Label string } }](t, e.ask("textDocument/completion", e.on(name, c.new, 0, len(c.new))))
+		if !slices.ContainsFunc(got.Items, func(i struct{ Label string }) bool { return i.Label == c.want }) {
+			t.Errorf("%q: no %s in %v", c.new, c.want, got.Items)
+		}
+		e.replace(name, c.new, c.old)
+	}
+	for _, c := range triggers {
+		if !tried[c] {
+			t.Errorf("%q was not tried", c)
+		}
+	}
+}

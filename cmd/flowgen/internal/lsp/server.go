@@ -60,9 +60,11 @@ type server struct {
 	schemas   map[string]*shape
 	offers    map[string]bool // commands that the client has
 	hints     hints
-	newer     bool // the client knows documents of LSP 3.18
-	ready     bool // initialized
-	down      bool // shut down
+	newer     bool  // the client knows documents of LSP 3.18
+	fault     error // of the last request, a mistake of flowgen's own
+	ready     bool  // initialized
+	reported  bool  // a fault, to a file
+	down      bool  // shut down
 }
 
 // Handle implements jsonrpc2.Handler: it only queues, but for cancellations, which are about what is queued.
@@ -109,7 +111,7 @@ func (s *server) loop() {
 func (s *server) guard(what string, f func() bool) (ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(s.opts.Log, "flowgen lsp: internal fault while %s: %v\n%s\n", what, p, debug.Stack())
+			s.fault = s.report(what, p, debug.Stack())
 			ok = true
 		}
 	}()
@@ -149,11 +151,15 @@ func (s *server) take(m message) (exit bool) {
 		return true
 	}
 	var result any
-	err := error(refusal{codeInternal, "internal fault, see the log of the server"})
+	var err error
+	s.fault = nil
 	s.guard(req.Method, func() bool {
 		result, err = s.dispatch(req)
 		return true
 	})
+	if s.fault != nil && result == nil {
+		err = s.fault
+	}
 	if req.Notif {
 		return false
 	}
@@ -290,7 +296,7 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 func capabilities(encoding string) map[string]any {
 	return map[string]any{
 		"positionEncoding":       encoding,
-		"completionProvider":     map[string]any{"triggerCharacters": []string{"$", ".", "{", " ", "/"}},
+		"completionProvider":     map[string]any{"triggerCharacters": []string{"$", ".", "{", " ", "/", "|", "["}},
 		"inlayHintProvider":      true,
 		"signatureHelpProvider":  map[string]any{"triggerCharacters": []string{"(", ","}},
 		"semanticTokensProvider": map[string]any{"legend": map[string]any{"tokenTypes": tokenTypes, "tokenModifiers": tokenModifiers}, "full": true, "range": true},
