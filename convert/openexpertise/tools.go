@@ -6,15 +6,23 @@ import (
 
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// datasetFunc reads records in the native language.
-const datasetFunc = schema.RuntimePath + "/openexpertise.Records"
+// The functions that read records in the native language.
+const (
+	datasetFunc = schema.RuntimePath + "/openexpertise.Records"
+	rowsFunc    = schema.RuntimePath + "/openexpertise/sqlite.Records"
+)
 
 // dataset is a node that reads a file of records.
 func (x *experience) dataset(u *unit, n *ir.Node, b *ir.Made) {
 	f, args := b.New.Node.Func, b.New.Node.Kids
+	if f.Name == "Rows" && len(args) == 3 {
+		x.source(u, n, rowsFunc, "rows", "query", args[1:])
+		return
+	}
 	if f.Name != "File" || len(args) != 3 {
 		kind := convert.Below(u.tree, "source", "kind").Text()
 		if _, of, ok := strings.Cut(kind, ":"); ok {
@@ -23,10 +31,15 @@ func (x *experience) dataset(u *unit, n *ir.Node, b *ir.Made) {
 		x.Refuse(b.New.Text.Span, "read it in a tool", "datasets of the kind %s are not converted", kind)
 		return
 	}
-	uri, _ := args[1].Value.(string)
-	format, _ := args[2].Value.(string)
-	name := x.declare(datasetFunc, "records", &ir.Tool{Binding: convert.Go(datasetFunc), Effects: ir.EffectsReads})
-	n.Verb = &ir.ToolCall{Name: name, With: convert.With(convert.Pair("uri", convert.Literal(uri)), convert.Pair("format", convert.Literal(format)))}
+	x.source(u, n, datasetFunc, "records", "format", args[1:])
+}
+
+// source calls a function that reads the records of a file. how is its second argument.
+func (x *experience) source(u *unit, n *ir.Node, function, name, how string, args []*expr.Node) {
+	uri, _ := args[0].Value.(string)
+	what, _ := args[1].Value.(string)
+	tool := x.declare(function, name, &ir.Tool{Binding: convert.Go(function), Effects: ir.EffectsReads})
+	n.Verb = &ir.ToolCall{Name: tool, With: convert.With(convert.Pair("uri", convert.Literal(uri)), convert.Pair(how, convert.Literal(what)))}
 	n.Set = []*ir.Set{convert.Set(u.writes[0], n.ID.Name)}
 }
 

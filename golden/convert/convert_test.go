@@ -285,9 +285,9 @@ func held(t *testing.T, file, text string) {
 func TestRefused(t *testing.T) {
 	const file = "convert/refused.txt"
 	var b strings.Builder
-	now := map[string]bool{}
+	now := map[string]*testcase{}
 	for _, c := range cases(t) {
-		now[c.dir] = true
+		now[c.dir] = c
 		if c.text == "" {
 			fmt.Fprintf(&b, "%s: %s\n", c.dir, c.reason)
 		}
@@ -304,8 +304,8 @@ func TestRefused(t *testing.T) {
 	}
 	made := strings.Split(b.String(), "\n")
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		if name, _, _ := strings.Cut(line, ":"); now[name] && !slices.Contains(made, line) {
-			t.Errorf("no longer refused, or for another reason: %s", line)
+		if name, _, _ := strings.Cut(line, ":"); now[name] != nil && !slices.Contains(made, line) {
+			t.Errorf("no longer refused, or for another reason (%s): %s", now[name].reason, line)
 		}
 	}
 }

@@ -14,6 +14,8 @@ var provided = func() ir.Provided {
 	return ir.Provided{Functions: []*ir.GoBinding{shown,
 		dialect.ProvideIn("openexpertise", "Records", "RecordsFile", schema.ListOf(schema.AnyType),
 			&schema.Field{Name: "uri", GoName: "URI", Type: schema.StringType},
-			&schema.Field{Name: "format", GoName: "Format", Type: &schema.Type{Kind: schema.Enum, Values: []string{"json", "jsonl", "csv"}, Go: &schema.Go{Name: "string"}}}),
+			&schema.Field{Name: "format", GoName: "Format", Type: &schema.Type{Kind: schema.Enum, Values: []string{"json", "jsonl", "csv", "parquet"}, Go: &schema.Go{Name: "string"}}}),
+		dialect.ProvideIn("openexpertise/sqlite", "Records", "Query", schema.ListOf(schema.AnyType),
+			&schema.Field{Name: "uri", GoName: "URI", Type: schema.StringType}, &schema.Field{Name: "query", GoName: "Query", Type: schema.StringType}),
 	}}
 }()

@@ -53,7 +53,7 @@ func Place(uri string) (string, error) {
 // A RecordsFile is a file that Records reads.
 type RecordsFile struct {
 	URI    string `json:"uri"`
-	Format string `json:"format" flow:"enum=json|jsonl|csv"`
+	Format string `json:"format" flow:"enum=json|jsonl|csv|parquet"` // parquet: the call fails and says what to do instead
 }
 
 // Records reads a file as File does, for the native language, in which it is a tool like any other:

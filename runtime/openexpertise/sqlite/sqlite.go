@@ -26,38 +26,51 @@ const (
 // openexpertise.File does.
 func Rows(name, uri, query string) *flow.Tool[struct{}, value.Value] {
 	return flow.Bind(name, flow.Reads, func(ctx context.Context, _ struct{}) (value.Value, error) {
-		file, err := openexpertise.Place(uri)
+		list, err := Records(ctx, Query{URI: uri, Query: query})
 		if err != nil {
 			return value.Value{}, err
 		}
-		if file, err = filepath.Abs(file); err != nil {
-			return value.Value{}, value.Errorf(value.Unknown, "dataset %s cannot be read: %v", uri, err)
-		}
-		db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: "mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"}).String())
-		if err != nil {
-			return value.Value{}, value.Errorf(value.ValidationError, "dataset %s cannot be read: %v", uri, err)
-		}
-		defer db.Close()
-		v, err := rows(ctx, db, query)
-		if err != nil {
-			if ctx.Err() != nil {
-				return v, err
-			}
-			return v, value.Errorf(value.ValidationError, "dataset %s: %v", uri, err)
-		}
-		return v, nil
+		return value.List(list...), nil
 	}, tool.Cancellable(), flow.MaxOutput(-1))
 }
 
-func rows(ctx context.Context, db *sql.DB, query string) (value.Value, error) {
+// A Query is asked of the file of a database.
+type Query struct {
+	URI   string `json:"uri"`
+	Query string `json:"query"`
+}
+
+// Records asks a file as Rows does, for the native language, in which it is a tool like any other:
+// `go: github.com/flowgen-dev/flowgen/runtime/openexpertise/sqlite.Records`.
+func Records(ctx context.Context, in Query) ([]value.Value, error) {
+	file, err := openexpertise.Place(in.URI)
+	if err != nil {
+		return nil, err
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return nil, value.Errorf(value.Unknown, "dataset %s cannot be read: %v", in.URI, err)
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: "mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"}).String())
+	if err != nil {
+		return nil, value.Errorf(value.ValidationError, "dataset %s cannot be read: %v", in.URI, err)
+	}
+	defer db.Close()
+	list, err := rows(ctx, db, in.Query)
+	if err != nil && ctx.Err() == nil {
+		err = value.Errorf(value.ValidationError, "dataset %s: %v", in.URI, err)
+	}
+	return list, err
+}
+
+func rows(ctx context.Context, db *sql.DB, query string) ([]value.Value, error) {
 	found, err := db.QueryContext(ctx, query)
 	if err != nil {
-		return value.Value{}, err
+		return nil, err
 	}
 	defer found.Close()
 	columns, err := found.Columns()
 	if err != nil {
-		return value.Value{}, err
+		return nil, err
 	}
 	var items []value.Value
 	cells, places := make([]any, len(columns)), make([]any, len(columns))
@@ -67,7 +80,7 @@ func rows(ctx context.Context, db *sql.DB, query string) (value.Value, error) {
 	size := 0
 	for found.Next() {
 		if err := found.Scan(places...); err != nil {
-			return value.Value{}, err
+			return nil, err
 		}
 		entries := make([]value.Entry, len(columns))
 		for i, column := range columns {
@@ -76,10 +89,10 @@ func rows(ctx context.Context, db *sql.DB, query string) (value.Value, error) {
 			entries[i] = value.Entry{Key: column, Value: v}
 		}
 		if items = append(items, value.Map(entries...)); len(items) > maxRows || size > maxBytes {
-			return value.Value{}, value.Errorf(value.PolicyDenied, "the query returns more than %d rows, or more than %d MiB", maxRows, maxBytes>>20)
+			return nil, value.Errorf(value.PolicyDenied, "the query returns more than %d rows, or more than %d MiB", maxRows, maxBytes>>20)
 		}
 	}
-	return value.List(items...), found.Err()
+	return items, found.Err()
 }
 
 // cell is a value of the database, and about how large it is.
