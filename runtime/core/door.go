@@ -170,7 +170,7 @@ func (o *op[In, Out]) CheckOut() error {
 }
 
 func (o *op[In, Out]) output() any         { return &o.out }
-func (o *op[In, Out]) fits(limit int) bool { return value.Fits(&o.out, limit) }
+func (o *op[In, Out]) fits(limit int) bool { return o.tool.size.Fits(&o.out, limit) }
 func (o *op[In, Out]) clear()              { o.out = *new(Out) }
 
 // invoke runs the tool, or what stands in for it.

@@ -36,6 +36,7 @@ type Tool[In, Out any] struct {
 	fn       func(context.Context, In) (Out, error)
 	checkIn  *value.Checker
 	checkOut *value.Checker
+	size     value.Size[Out]
 	toolOptions
 }
 
@@ -62,6 +63,7 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 	}
 	t.replay = t.replayPolicy(e)
 	t.checkIn, t.checkOut = value.CheckerFor[In](), value.CheckerFor[Out]()
+	t.size = value.SizeOf[Out]()
 	if t.maxOutput == 0 && t.meter == nil && !value.Bounded[Out]() { // what a model may answer is its provider's matter
 		t.maxOutput = DefaultMaxOutput
 	}

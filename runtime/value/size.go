@@ -1,6 +1,9 @@
 package value
 
-import "reflect"
+import (
+	"reflect"
+	"unsafe"
+)
 
 // Bounded reports whether the JSON of every value of type T is short: it has no text, list, map or dynamic value.
 func Bounded[T any]() bool { return bounded(reflect.TypeFor[T]()) }
@@ -34,6 +37,46 @@ func Fits[T any](ptr *T, limit int) bool {
 		return len(*text) <= limit/escape-number
 	}
 	return spare(reflect.ValueOf(ptr).Elem(), limit, 0) >= 0
+}
+
+// A Size judges the size of values of type T. What can be known of a struct of texts and short values is found once, so that
+// Fits adds up the lengths of its texts. The zero Size is Fits without a type known before.
+type Size[T any] struct {
+	flat  bool
+	short int       // bytes of the JSON of a T whose texts are empty, at most
+	texts []uintptr // where in a T the texts are
+}
+
+// SizeOf is the Size of T.
+func SizeOf[T any]() Size[T] {
+	const plenty = 1 << 40
+	t := reflect.TypeFor[T]()
+	if t.Kind() != reflect.Struct || Opaque(t) {
+		return Size[T]{}
+	}
+	s := Size[T]{flat: true, short: plenty - spare(reflect.New(t).Elem(), plenty, 0)}
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case bounded(f.Type):
+		case f.Type.Kind() == reflect.String && !Opaque(f.Type):
+			s.texts = append(s.texts, f.Offset)
+		default:
+			return Size[T]{}
+		}
+	}
+	return s
+}
+
+// Fits is the function Fits.
+func (s *Size[T]) Fits(ptr *T, limit int) bool {
+	if !s.flat {
+		return Fits(ptr, limit)
+	}
+	left := limit - s.short
+	for _, at := range s.texts {
+		left -= escape * len(*(*string)(unsafe.Add(unsafe.Pointer(ptr), at))) // a reflect.Value costs as much as the call
+	}
+	return left >= 0
 }
 
 const (

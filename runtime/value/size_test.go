@@ -62,6 +62,36 @@ func TestFits(t *testing.T) {
 	})
 }
 
+// A Size that knows its type says what Fits says.
+func TestSizeOf(t *testing.T) {
+	type name string
+	type inner struct{ N, M int64 }
+	type flat struct {
+		Text  string    `json:"text"`
+		Named name      `json:"named,omitempty"`
+		At    time.Time `json:"at"`
+		inner
+		List [3]bool `json:"list"`
+		Last string
+	}
+	size := SizeOf[flat]()
+	if !size.flat || len(size.texts) != 3 {
+		t.Fatalf("%+v", size)
+	}
+	for _, other := range []bool{SizeOf[sized]().flat, SizeOf[Value]().flat, SizeOf[string]().flat, SizeOf[struct{ V Value }]().flat, SizeOf[*flat]().flat} {
+		if other {
+			t.Error("a type that has to be looked at is not")
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		v := flat{Text: rapid.String().Draw(t, "text"), Named: name(rapid.String().Draw(t, "named")), Last: rapid.String().Draw(t, "last")}
+		v.N = rapid.Int64().Draw(t, "n")
+		if limit := rapid.IntRange(-1, 6000).Draw(t, "limit"); size.Fits(&v, limit) != Fits(&v, limit) {
+			t.Errorf("%d bytes: %v, without a type known before %v", limit, size.Fits(&v, limit), Fits(&v, limit))
+		}
+	})
+}
+
 func TestFitsAllocatesNothing(t *testing.T) {
 	s := sized{Text: "text", List: []string{"a"}, Rows: make([]sizedRow, 3), Any: Map(Entry{"k", Int(1)}), Ptr: &sized{}}
 	text, dynamic := "text", Map(Entry{"k", Int(1)})
