@@ -192,6 +192,15 @@ vsix: ## Build the VS Code extension with the program inside (VSIX="linux-x64 da
 vsix-all: ## Build the VS Code extension for each platform
 	$(MAKE) --no-print-directory vsix VSIX="linux-x64 linux-arm64 darwin-x64 darwin-arm64 win32-x64 win32-arm64"
 
+.PHONY: peers
+peers: ## Measure Eino, Genkit and LangGraph beside flowgen, from the registries, into docs/benchmarks.md
+	mkdir -p .flowgen/peers
+	cd bench/peers/go && GOWORK=off go build -o ../../../.flowgen/peers/peers .
+	cp -R bench/peers/js bench/peers/py .flowgen/peers/
+	npm install --no-audit --no-fund --ignore-scripts --prefix .flowgen/peers/js
+	python3 -m pip install --quiet --target .flowgen/peers/py -r bench/peers/py/requirements.txt
+	go run ./bench/cmd -peers .flowgen/peers -only W1,W2,W5,W7 -write docs/benchmarks.md
+
 .PHONY: bench
 bench: ## Measure beside hand-written Go and write docs/benchmarks.md; takes some minutes (BENCHFLAGS)
 	go run ./bench/cmd $(BENCHFLAGS)

@@ -15,25 +15,29 @@ import (
 	"github.com/flowgen-dev/flowgen/bench/measure"
 )
 
-const (
-	beginMark = "<!-- measured: begin. `make bench` writes this part. -->\n"
-	endMark   = "<!-- measured: end -->\n"
-)
+// marks are the lines around what is measured, with other libraries and without.
+func marks(peers bool) (begin, end string) {
+	if peers {
+		return "<!-- peers: begin. `make peers` writes this part. -->\n", "<!-- peers: end -->\n"
+	}
+	return "<!-- measured: begin. `make bench` writes this part. -->\n", "<!-- measured: end -->\n"
+}
 
 func main() {
 	plan := measure.Plan{}
 	flag.IntVar(&plan.Rounds, "rounds", 12, "how often each case is measured")
 	flag.DurationVar(&plan.Slice, "slice", 50*time.Millisecond, "how long a case runs in a round")
 	only := flag.String("only", "", "measure these workloads only, as in W1,W5")
+	peers := flag.String("peers", "", "measure the workloads that other libraries do too, beside them: the folder that make peers fills")
 	write := flag.String("write", "", "the document to put the tables into")
 	flag.Parse()
-	if err := run(plan, *only, *write); err != nil {
+	if err := run(plan, *only, *peers, *write); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(plan measure.Plan, only, write string) error {
+func run(plan measure.Plan, only, peers, write string) error {
 	wanted := func(id string) bool {
 		for want := range strings.SplitSeq(only, ",") {
 			if want == "" || want == id {
@@ -42,8 +46,13 @@ func run(plan measure.Plan, only, write string) error {
 		}
 		return false
 	}
-	r := &report{plan: plan}
+	r := &report{plan: plan, peers: peers}
 	r.machine()
+	if peers != "" {
+		if err := r.versions(); err != nil {
+			return err
+		}
+	}
 	for _, part := range []struct {
 		ids []string
 		do  func() error
@@ -67,11 +76,12 @@ func run(plan measure.Plan, only, write string) error {
 		_, err := os.Stdout.WriteString(r.text.String())
 		return err
 	}
-	return put(write, r.text.String())
+	return put(write, r.text.String(), peers != "")
 }
 
 // put replaces what is between the marks of a document.
-func put(name, text string) error {
+func put(name, text string, peers bool) error {
+	beginMark, endMark := marks(peers)
 	old, err := os.ReadFile(name)
 	if err != nil {
 		return err

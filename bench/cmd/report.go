@@ -19,8 +19,9 @@ import (
 
 // report collects the tables.
 type report struct {
-	plan measure.Plan
-	text strings.Builder
+	plan  measure.Plan
+	peers string // the folder of other libraries; "" without them
+	text  strings.Builder
 }
 
 func (r *report) printf(format string, args ...any) { fmt.Fprintf(&r.text, format, args...) }
@@ -59,8 +60,15 @@ func (r *report) workloads(wanted func(string) bool) error {
 	if err != nil {
 		return err
 	}
+	if r.peers != "" {
+		end, err := join(all, r.peers)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	for _, c := range all {
-		if !wanted(c.ID) {
+		if !wanted(c.ID) || r.peers != "" && c.Peers == "" {
 			continue
 		}
 		results, err := measure.Run(c, r.plan)
@@ -81,13 +89,17 @@ func (r *report) workloads(wanted func(string) bool) error {
 func (r *report) table(c workload.Comparison, results []measure.Result) {
 	r.printf("\n### %s: %s\n\n", c.ID, c.Title)
 	r.printf("| | ns per %s | ratio of the fastest | ratio per round: min, median, max | goal | allocations | bytes |\n|---|---|---|---|---|---|---|\n", c.Unit)
-	for _, x := range results {
+	for i, x := range results {
 		goal := ""
 		if g, ok := c.Goals[x.Name]; ok {
 			goal = "≤ " + number(g)
 		}
+		allocs, bytes := number(x.Allocs), number(x.Bytes)
+		if c.Own > 0 && i >= c.Own {
+			allocs, bytes = "", ""
+		}
 		r.printf("| %s | %s | %.2f | %.2f, %.2f, %.2f | %s | %s | %s |\n", x.Name, number(x.Nanos.Min), x.Fastest,
-			x.Ratio.Min, x.Ratio.Median, x.Ratio.Max, goal, number(x.Allocs), number(x.Bytes))
+			x.Ratio.Min, x.Ratio.Median, x.Ratio.Max, goal, allocs, bytes)
 	}
 }
 

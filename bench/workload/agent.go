@@ -47,6 +47,7 @@ func Agent() (Comparison, error) {
 	return Comparison{
 		ID: "W7", Title: "agent with 10 turns of three calls at the same time, its model over loopback", Unit: "turn",
 		Goals: map[string]float64{"flowgen": 0.9},
+		Peers: s.base,
 		Close: func() {
 			cancel()
 			transport.CloseIdleConnections()

@@ -26,7 +26,7 @@ func Chain() (Comparison, error) {
 	}
 	return Comparison{
 		ID: "W1", Title: "chain of 100 calls of a Go function", Unit: "node", Goals: map[string]float64{"flowgen": 2},
-		Close: cancel,
+		Peers: "-", Close: cancel,
 		Cases: []Case{
 			{"by hand", Nodes, repeat(func() error {
 				out, err := chainByHand(ctx, tool.Message{Text: "hello"})

@@ -45,17 +45,18 @@ var model = sync.OnceValues(func() (*modelServer, error) {
 			c.Function.Name, c.Function.Arguments = "add", fmt.Sprintf(`{"a":%d,"b":%d}`, t, i)
 			m.ToolCalls = append(m.ToolCalls, c)
 		}
-		s.answers[t] = completion(m, "tool_calls")
+		s.answers[t] = completion(t, m, "tool_calls")
 	}
-	s.done = completion(chatMessage{Role: "assistant", Content: "done"}, "stop")
+	s.done = completion(longestLoop, chatMessage{Role: "assistant", Content: "done"}, "stop")
 	go func() { _ = http.Serve(l, s) }()
 	return s, os.Setenv("OPENAI_BASE_URL", s.base)
 })
 
 func callID(turn, i int) string { return fmt.Sprintf("c%d_%d", turn, i) }
 
-func completion(m chatMessage, finish string) []byte {
-	b, _ := json.Marshal(map[string]any{"id": "chatcmpl-1", "object": "chat.completion", "model": "fake", // of texts and numbers
+// completion is the answer of a turn, with an id of its own, by which LangGraph tells messages apart.
+func completion(turn int, m chatMessage, finish string) []byte {
+	b, _ := json.Marshal(map[string]any{"id": fmt.Sprintf("chatcmpl-%d", turn), "object": "chat.completion", "model": "fake", // of texts and numbers
 		"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": finish}},
 		"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}})
 	return b

@@ -23,6 +23,8 @@ type Comparison struct {
 	ID, Title string
 	Unit      string // of which times and allocations are told
 	Goals     map[string]float64
+	Peers     string // the address that other libraries call in this workload, "-" if none; "" where they do not do it
+	Own       int    // how many of the cases run in this process, whose allocations are seen; 0 if all
 	Cases     []Case
 	Close     func() // frees what the cases share; may be nil
 }
