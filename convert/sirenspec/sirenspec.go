@@ -269,8 +269,8 @@ func (s *siren) silent(a *sirenspec.Node) bool {
 	return ok && by.Keep && a != by.Last() && s.unfilled(a) != nil
 }
 
-// asked asks an agent of a swrm. keep: nothing is said when it fails; with guardrails it is a block of its own then, which
-// fails as a whole.
+// asked asks an agent of a swrm. keep: nothing is said when it fails; with guardrails, or a text that may not be made, it is a
+// block of its own then, which fails as a whole.
 func (s *siren) asked(a *sirenspec.Node, keep bool) {
 	ask := func() *ir.Node {
 		return s.voice(a, convert.Text(s.text(a.Prompt, a)), &ir.LLM{Model: a.Verb.(*ir.LLM).Model})
@@ -286,19 +286,20 @@ func (s *siren) asked(a *sirenspec.Node, keep bool) {
 		s.making = &making{node: s.by(a), body: &once.Do}
 		ask()
 		once.Do.Edges, once.Do.Result = s.guarded(a), convert.Ref(s.last(a))
+		s.insertParts(&once.Do)
 		s.making = nil
 		s.add(nil, s.said(a), once).OnError = skip
 	}
 }
 
-// wrapped reports whether an agent of a swrm is a block of its own with its guardrails.
+// wrapped reports whether an agent of a swrm is a block of its own with what comes before and after it.
 func (s *siren) wrapped(a *sirenspec.Node) bool {
 	by := s.by(a)
 	if by == nil || by == a {
 		return false
 	}
 	v, ok := by.Verb.(*sirenspec.Swarm)
-	return ok && (v.Keep || v.Last() == a) && len(s.guards(a, false))+len(s.guards(a, true)) > 0
+	return ok && (v.Keep || v.Last() == a) && (s.mayLack(a) || len(s.guards(a, false))+len(s.guards(a, true)) > 0)
 }
 
 // output is the bucket output.

@@ -128,8 +128,11 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	case "env":
 		return no("make it an input, or a secret that a tool is given", "environment variables cannot be used in native text")
 	case "inputs":
-		if len(r.Path) != 1 || r.Path[0] != "message" {
-			break
+		switch {
+		case r.Path[0] != "message" && slices.ContainsFunc(s.tree.Input, func(f *schema.Field) bool { return f.Name == r.Path[0] }):
+			return s.bindable(r, at), schema.StringType, false
+		case len(r.Path) != 1 || r.Path[0] != "message":
+			return no("", "nothing that is converted is at this place")
 		}
 		return s.orDefault("input.message", true, r, at)
 	case "working":
@@ -179,6 +182,26 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	return s.orDefault(p.place, sure, r, at)
 }
 
+// bindable is the id of the node that makes the text of an input which whoever runs the workflow may give.
+func (s *siren) bindable(r *dialect.Reference, at *sirenspec.Node) string {
+	switch {
+	case r.Filter == "json_or_default":
+		s.Refuse(r.Text.Span, "use `default`", "`json_or_default` of an input is not converted")
+	case r.Filter == "" && at != nil && (at.Failure != nil || at.Skips):
+		s.Refuse(r.Text.Span, "give it a default: `| default('...')`", "%s may not be given, and the engine goes on when %s fails", r.Text.Value, at.ID.Name)
+	}
+	return s.part("input."+r.Path[0], r.Path[1:], r, at)
+}
+
+// mayLack reports whether a run may not be given an input that the text of an agent needs.
+func (s *siren) mayLack(a *sirenspec.Node) bool {
+	found := false
+	texts(a, func(r *dialect.Reference) {
+		found = found || r.Root == "inputs" && len(r.Path) > 0 && r.Path[0] != "message" && r.Filter == ""
+	})
+	return found
+}
+
 // linesOf is below a list that is read line by line.
 var linesOf = []string{"output"}
 
@@ -224,6 +247,12 @@ func (s *siren) part(place string, below []string, r *dialect.Reference, at *sir
 		function = "JSONOr"
 	}
 	switch {
+	case r.Root == "inputs" && strings.HasPrefix(place, "input.") && r.Path[0] != "message":
+		with[1] = convert.Pair("place", convert.Literal("inputs."+strings.Join(r.Path, ".")))
+		function = "GivenText"
+		if r.Filter != "" {
+			function = "GivenOr"
+		}
 	case place == "item" && s.making != nil:
 		function, with = "ItemText", with[:1]
 		if r.Filter != "" {

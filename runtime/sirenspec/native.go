@@ -77,6 +77,23 @@ func at(v value.Value, path []string) Part {
 	return Ref(strings.Join(append([]string{"value"}, path...), "."), dynamic.Of(v))
 }
 
+// GivenText is the text at a place of an input, as in inputs.topic.name, of which v is the whole. What is missing or null is a
+// VALIDATION_ERROR.
+func GivenText(v value.Value, place string) (string, error) { return given(v, place).resolved() }
+
+// GivenOr is GivenText with a text for what is missing, null or empty.
+func GivenOr(v value.Value, place, instead string) (string, error) {
+	return given(v, place).Or(instead).resolved()
+}
+
+// given is the placeholder of an input: the native language knows no difference between one that is null and none.
+func given(v value.Value, place string) Part {
+	if v.IsNull() {
+		return Ref(place, dynamic.Field{})
+	}
+	return Ref(place, dynamic.Of(v))
+}
+
 // ItemText is the text of an item of a factory. One that is null is a VALIDATION_ERROR.
 func ItemText(v value.Value) (string, error) { return item(v).resolved() }
 
