@@ -22,16 +22,7 @@ func (a *app) cases(d *disk, c *compiled) {
 	if c.workflow == nil {
 		return
 	}
-	dir := path.Dir(c.name)
-	entries, err := d.project(c.name).ReadDir(dir)
-	if err != nil {
-		return // the workflow itself was read from elsewhere
-	}
-	for _, e := range entries {
-		if e.IsDir() || !strings.HasSuffix(e.Name(), casesSuffix) {
-			continue
-		}
-		name := path.Join(dir, e.Name())
+	for _, name := range d.caseFiles(c.name) {
 		sink := &diag.Sink{}
 		f := parser.ParseCases(d.project(name), name, sink)
 		if f == nil && strings.TrimSuffix(name, casesSuffix) == stemOf(c.name) {
@@ -48,6 +39,30 @@ func (a *app) cases(d *disk, c *compiled) {
 		}
 		c.list = append(c.list, sink.List()...)
 	}
+}
+
+// caseFiles are the files with test cases in the folder of a workflow, those that only an editor has among them.
+func (d *disk) caseFiles(workflow string) (names []string) {
+	dir := path.Dir(workflow)
+	entries, err := d.project(workflow).ReadDir(dir)
+	if err != nil {
+		return nil // the workflow itself was read from elsewhere
+	}
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), casesSuffix) {
+			names = append(names, path.Join(dir, e.Name()))
+		}
+	}
+	if d.unsaved == nil {
+		return names
+	}
+	for name := range d.texts {
+		if strings.HasSuffix(name, casesSuffix) && path.Dir(name) == dir && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // tested names in the place of files with test cases the workflows that they are about, with which they are checked.

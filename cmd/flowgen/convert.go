@@ -51,30 +51,48 @@ func (a *app) convert(name, dir string, force bool) error {
 	case strings.HasSuffix(name, suffix):
 		return usage("%s is in flowgen's own language already", name)
 	}
-	disk := newDisk()
+	c, err := a.converted(newDisk(), name)
+	if err != nil {
+		return err
+	}
+	if err := a.report(c.list, false); err != nil || c.made == nil {
+		return err
+	}
+	return a.writeConverted(c.native, c.made, dir, force)
+}
+
+// A conversion is what became of a file of a dialect.
+type conversion struct {
+	native *compiled
+	made   []*source.File // the workflow is the last, behind those that it runs; nil: it cannot be converted
+	list   []diag.Diagnostic
+}
+
+func (a *app) converted(disk *disk, name string) (*conversion, error) {
 	from := a.compile(disk, name)
+	c := &conversion{list: from.list}
 	if from.program == nil {
-		return a.report(from.list, false)
+		return c, nil
 	}
 	beside := strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".") + suffix
 	reader := *a
 	reader.reading = parser.Options{}
-	var native *compiled
 	sink := &diag.Sink{}
 	a.file = name
 	out, ok, err := convert.Workflow(from.program, parser.Conversion(from.program.WF.Origin), beside, func(f *source.File) []diag.Diagnostic {
 		disk.texts[f.Name] = []byte(f.Text)
-		native = reader.compile(disk, f.Name)
-		return native.list
+		c.native = reader.compile(disk, f.Name)
+		return c.native.list
 	}, sink)
 	a.file = ""
 	if err != nil {
-		return &fault{what: err.Error(), file: name}
+		return nil, &fault{what: err.Error(), file: name}
 	}
-	if err := a.report(append(from.list, sink.List()...), false); err != nil || !ok {
-		return err
+	c.list = append(c.list, sink.List()...)
+	if ok {
+		c.made = append(out.Flows, source.NewFile(beside, out.Text))
 	}
-	return a.writeConverted(native, append(out.Flows, source.NewFile(beside, out.Text)), dir, force)
+	return c, nil
 }
 
 // writeConverted writes a native workflow, the last of made, with those that it runs, and with a folder of its own the files

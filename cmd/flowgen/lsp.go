@@ -65,6 +65,8 @@ func (a *app) lspOptions() lsp.Options {
 			"flowgen.generated": generatedUnsaved, "flowgen.graph": graphUnsaved, "flowgen.plan": planUnsaved, "flowgen.manifest": manifestUnsaved,
 		},
 		LastRun: runs.of,
+
+		Convert: convertUnsaved, Materialize: materializeUnsaved,
 	}
 }
 

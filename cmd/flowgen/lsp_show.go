@@ -130,7 +130,9 @@ func readLastRun(folder, workflow string) *lsp.Run {
 			begin, run.ID, run.Outcome = r.Begin, r.ID, r.Outcome
 		}
 	}
-	var whole struct{ Calls []struct{ Key, State string } }
+	var whole struct {
+		Calls []struct{ Key, State, Tool string }
+	}
 	if run.ID == "" || !inspect(&whole, run.ID) {
 		return nil
 	}
@@ -138,6 +140,9 @@ func readLastRun(folder, workflow string) *lsp.Run {
 		run.Outcome = "not finished"
 	}
 	for _, c := range whole.Calls {
+		if c.State == "done" {
+			run.Calls = append(run.Calls, lsp.Call{Key: c.Key, Tool: c.Tool})
+		}
 		var records []struct{ Output json.RawMessage }
 		if c.State == "done" && len(run.Values) < maxShownCalls && inspect(&records, run.ID, c.Key) && len(records) > 0 {
 			run.Values[c.Key] = string(records[len(records)-1].Output)

@@ -110,7 +110,7 @@ func (s *server) codeActions(params *json.RawMessage) (any, error) {
 			}
 			for i, f := range x.Fixes {
 				if edit, ok := s.ws.workspaceEdit(f.Edits); ok {
-					out = append(out, codeAction{Title: f.Title, Kind: "quickfix", Diagnostics: []diagnostic{s.ws.diagnostic(x)}, Preferred: i == 0, Edit: edit})
+					out = append(out, codeAction{Title: f.Title, Kind: "quickfix", Diagnostics: []diagnostic{s.ws.diagnostic(x)}, Preferred: i == 0, Edit: &edit})
 				}
 			}
 		}
@@ -118,9 +118,12 @@ func (s *server) codeActions(params *json.RawMessage) (any, error) {
 	if wants("quickfix") {
 		out = append(out, s.choices(name, d, lo, hi)...)
 	}
+	if s.resolves {
+		out = append(out, s.offered(cursor{name: name, doc: d, off: lo, roots: s.ws.rootsOf(name)}, p, wants)...)
+	}
 	if wants("source.fixAll") && len(all) > 0 {
 		files, n := parser.ApplyFixes(all)
-		edit := workspaceEdit{map[string][]textEdit{}}
+		edit := &workspaceEdit{Changes: map[string][]textEdit{}}
 		for _, f := range files {
 			file := nameOfFile(f.File.Name)
 			if o := s.ws.docs[file]; o != nil && o.text.s != f.File.Text {
@@ -157,7 +160,7 @@ func (s *server) choices(name string, d *document, lo, hi int) []codeAction {
 			slices.SortStableFunc(items, func(a, b completionItem) int { return likeness(a.Label) - likeness(b.Label) })
 			for _, i := range items[:min(len(items), maxChoices)] {
 				out = append(out, codeAction{Title: "change to " + i.Label, Kind: "quickfix", Diagnostics: []diagnostic{s.ws.diagnostic(x)},
-					Edit: workspaceEdit{map[string][]textEdit{d.uri: {{d.text.span(at.Lo, at.Hi), i.Label}}}}})
+					Edit: &workspaceEdit{Changes: map[string][]textEdit{d.uri: {{d.text.span(at.Lo, at.Hi), i.Label}}}}})
 			}
 			if len(out) > 0 {
 				return out

@@ -56,11 +56,15 @@ type showing struct {
 	Title     string   `json:"title"`
 }
 
+// A Call is one of a recorded run.
+type Call struct{ Key, Tool string }
+
 // A Run is a recorded run of a workflow.
 type Run struct {
 	ID      string
 	Folder  string // of the runs, as --runs takes it
 	Outcome string
+	Calls   []Call            // that are done
 	Values  map[string]string // what calls gave, as JSON without secrets, by the paths of their nodes
 }
 

@@ -37,9 +37,26 @@ type (
 		NewText string `json:"newText"`
 	}
 	workspaceEdit struct {
-		Changes map[string][]textEdit `json:"changes"`
+		Changes   map[string][]textEdit `json:"changes,omitempty"`
+		Documents []documentChange      `json:"documentChanges,omitempty"` // in the place of Changes where files are created
+	}
+	documentChange interface{ changesDocuments() } // a createFile or a documentEdit
+	createFile     struct {
+		Kind string `json:"kind"` // create
+		URI  string `json:"uri"`
+	}
+	documentEdit struct {
+		TextDocument versioned  `json:"textDocument"`
+		Edits        []textEdit `json:"edits"`
+	}
+	versioned struct {
+		URI     string `json:"uri"`
+		Version *int   `json:"version"` // null: it is not open
 	}
 )
+
+func (createFile) changesDocuments()   {}
+func (documentEdit) changesDocuments() {}
 
 type initializeParams struct {
 	RootURI          *string `json:"rootUri"`
@@ -53,8 +70,18 @@ type initializeParams struct {
 		} `json:"general"`
 		Workspace struct {
 			TextDocumentContent *struct{} `json:"textDocumentContent"` // LSP 3.18
+			WorkspaceEdit       struct {
+				Documents bool     `json:"documentChanges"`
+				Resources []string `json:"resourceOperations"`
+			} `json:"workspaceEdit"`
 		} `json:"workspace"`
 		TextDocument struct {
+			CodeAction struct {
+				Data    bool `json:"dataSupport"`
+				Resolve struct {
+					Properties []string `json:"properties"`
+				} `json:"resolveSupport"`
+			} `json:"codeAction"`
 			RangeFormatting struct {
 				Ranges bool `json:"rangesSupport"` // LSP 3.18
 			} `json:"rangeFormatting"`
@@ -126,11 +153,12 @@ type codeActionParams struct {
 }
 
 type codeAction struct {
-	Title       string        `json:"title"`
-	Kind        string        `json:"kind"`
-	Diagnostics []diagnostic  `json:"diagnostics,omitempty"`
-	Preferred   bool          `json:"isPreferred,omitempty"`
-	Edit        workspaceEdit `json:"edit"`
+	Title       string         `json:"title"`
+	Kind        string         `json:"kind"`
+	Diagnostics []diagnostic   `json:"diagnostics,omitempty"`
+	Preferred   bool           `json:"isPreferred,omitempty"`
+	Edit        *workspaceEdit `json:"edit,omitempty"`
+	Data        *actionData    `json:"data,omitempty"`
 }
 
 type symbol struct {
@@ -215,6 +243,7 @@ const (
 	codeInvalidRequest = -32600
 	codeCancelled      = -32800
 	codeRefused        = -32803
+	codeModified       = -32801
 )
 
 // refusal is an answer that says why there is none.

@@ -121,11 +121,11 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 		return nil, refusal{codeRefused, fmt.Sprintf("%q is no name of a %s", p.NewName, name.Kind)}
 	}
 	if p.NewName == name.Text {
-		return workspaceEdit{map[string][]textEdit{}}, nil
+		return workspaceEdit{Changes: map[string][]textEdit{}}, nil
 	}
 	key := name.Key()
 	refs := s.ws.everywhere(key)
-	edits := workspaceEdit{map[string][]textEdit{}}
+	edits := workspaceEdit{Changes: map[string][]textEdit{}}
 	texts := map[string]string{}
 	places := map[string][]place{}
 	for _, r := range refs {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"log"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -29,6 +30,9 @@ type Options struct {
 
 	Shown   map[string]func(name string, from Inputs) (string, error) // documents about a workflow, by the names of its commands
 	LastRun func(name, workflow string) *Run                          // nil when there is none
+
+	Convert     func(name string, from Inputs) ([]Rewrite, error)                    // a file of a dialect to flowgen's own language
+	Materialize func(name, folder, run, call string, from Inputs) ([]Rewrite, error) // a recorded call to a node
 }
 
 // Serve speaks the protocol over stdio until the client says exit or goes away. It reports whether the client said goodbye.
@@ -61,6 +65,7 @@ type server struct {
 	offers    map[string]bool // commands that the client has
 	hints     hints
 	newer     bool  // the client knows documents of LSP 3.18
+	resolves  bool  // the client asks for edits when they are wanted, and can create files
 	fault     error // of the last request, a mistake of flowgen's own
 	ready     bool  // initialized
 	reported  bool  // a fault, to a file
@@ -224,6 +229,7 @@ func init() {
 		"textDocument/documentLink":         (*server).links,
 		"textDocument/formatting":           (*server).formatting,
 		"textDocument/codeAction":           (*server).codeActions,
+		"codeAction/resolve":                (*server).resolveAction,
 		"textDocument/codeLens":             (*server).lenses,
 		"textDocument/signatureHelp":        (*server).signatures,
 		"textDocument/selectionRange":       (*server).selections,
@@ -278,6 +284,8 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 	}
 	s.hints = p.Options.Hints
 	s.newer = p.Capabilities.Workspace.TextDocumentContent != nil
+	edits, actions := p.Capabilities.Workspace.WorkspaceEdit, p.Capabilities.TextDocument.CodeAction
+	s.resolves = edits.Documents && slices.Contains(edits.Resources, "create") && actions.Data && slices.Contains(actions.Resolve.Properties, "edit")
 	s.ws.begin(root != "")
 	s.ready = true
 	can := capabilities(encoding)
@@ -306,7 +314,7 @@ func capabilities(encoding string) map[string]any {
 		"definitionProvider":     true, "typeDefinitionProvider": true, "referencesProvider": true, "documentHighlightProvider": true,
 		"hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true, "foldingRangeProvider": true,
 		"documentFormattingProvider": true, "documentLinkProvider": map[string]any{},
-		"codeActionProvider": map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll"}},
+		"codeActionProvider": map[string]any{"codeActionKinds": []string{kindFix, kindRewrite, "source.fixAll"}, "resolveProvider": true},
 		"renameProvider":     map[string]any{"prepareProvider": true},
 		"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": true},
 	}
