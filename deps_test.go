@@ -39,7 +39,7 @@ var table = []row{
 	{pkg: "ir/bind/jssource", own: append([]string{"ir/bind/foreign", "internal/files"}, irLeaves...), other: []string{"github.com/evanw/esbuild"}},
 	{pkg: "ir/bind/starsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"go.starlark.net"}},
 	{pkg: "ir/bind/openapisource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...), other: []string{"github.com/getkin/kin-openapi"}},
-	{pkg: "ir/bind/sqlsource", own: append([]string{"ir/bind/foreign"}, irLeaves...), other: []string{"modernc.org/sqlite", "modernc.org/libc"}},
+	{pkg: "ir/bind/sqlsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...), other: []string{"modernc.org/sqlite", "modernc.org/libc"}},
 	{pkg: "ir/bind/wasmsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...)},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign", "internal/files", "internal/programs"}, irLeaves...)},
 	{pkg: "internal/cputime"}, // for tests
@@ -91,6 +91,7 @@ var table = []row{
 		// what a model costs is in the catalog of the runtime
 		pkg: "cmd/flowgen/internal/index", own: []string{"ir", "ir/...", "runtime/llm/catalog"},
 	},
+	{pkg: "cmd/flowgen/internal/pgdescribe", other: []string{"github.com/jackc/pgx/v5/pgconn"}}, // for `flowgen lock`
 	{
 		// the language server reads what the tables of the native language say of keys
 		pkg: "cmd/flowgen/internal/lsp", own: []string{"cmd/flowgen/internal/index", "internal/files", "internal/lazyregexp", "ir", "ir/...", "parser", "parser/native", "runtime/editdistance"},

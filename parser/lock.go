@@ -47,7 +47,7 @@ func (l *loader) lockOf(f *source.File) string {
 func asksForLock(w *ir.Workflow) bool {
 	for _, t := range w.Tools {
 		switch t.Binding.(type) {
-		case *ir.MCPTool, *ir.OpenAPITool:
+		case *ir.MCPTool, *ir.OpenAPITool, *ir.SQLTool:
 			return true
 		}
 	}

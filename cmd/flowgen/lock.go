@@ -34,12 +34,13 @@ func (a *app) lockCommand() *cobra.Command {
 	var check, strict bool
 	cmd := &cobra.Command{
 		Use:   "lock [FILE|FOLDER...]",
-		Short: "Pin the MCP tools and OpenAPI operations that workflows use in " + mcplock.Name,
+		Short: "Pin the MCP tools, OpenAPI operations and statements that workflows use in " + mcplock.Name,
 		Long: "Lock starts, or connects to, the servers of the workflows and writes their tools to " + mcplock.Name + " in the folder\n" +
 			"of each workflow: name, description, annotations, schemas, and a hash of them. Check the file in: the compiler\n" +
 			"reads it without any server, and a program does not call a tool that differs from the lock. All workflows of a\n" +
 			"folder share one file. The command of a local server is shown before it is started; secrets come from the same\n" +
-			"sources as in programs. Of an OpenAPI document the operations in use are written: request, types, authentication.\n\n" +
+			"sources as in programs. Of an OpenAPI document the operations in use are written: request, types, authentication.\n" +
+			"A PostgreSQL database whose secret is set is asked what the statements take and return; none of them is run.\n\n" +
 			"Without a FILE argument, unused servers and tools are removed; with one they stay.\n\n" +
 			"With --check nothing is written: changes are listed, as compatible or breaking. A breaking change can keep a\n" +
 			"workflow from compiling or a call from succeeding: a tool, an argument or a result that is gone or has another\n" +
@@ -77,7 +78,8 @@ type lockServer struct {
 	allow []string // addresses that the policy opens
 	tools map[string]source.Span
 
-	document *openapisource.Document // nil: a server
+	document   *openapisource.Document // nil: a server
+	statements map[string]*ir.SQLTool  // those of a database; nil: it is none
 }
 
 // lock does the work for workflow files. found tells that no file was named: all workflows of the folders are there.
@@ -88,7 +90,7 @@ func (a *app) lock(ctx context.Context, names []string, found, check, strict boo
 		return err
 	}
 	if len(folders) == 0 {
-		fmt.Fprintln(a.stderr, "no workflow uses a tool of a server or an OpenAPI document: there is nothing to lock")
+		fmt.Fprintln(a.stderr, "no workflow uses a tool of a server, an OpenAPI document or a statement for PostgreSQL: there is nothing to lock")
 	}
 	bad := false
 	for _, f := range folders {
@@ -141,6 +143,9 @@ func (f *lockFolder) add(wf *ir.Workflow, sink *diag.Sink) {
 	for _, t := range wf.Tools {
 		if b, ok := t.Binding.(*ir.OpenAPITool); ok && b.Operation.Name != "" {
 			f.addOperation(t, b, sink)
+		}
+		if b, ok := t.Binding.(*ir.SQLTool); ok && b.Engine == "postgres" && b.Query.Value != "" && b.DB.Name != "" {
+			f.addStatement(b)
 		}
 		b, ok := t.Binding.(*ir.MCPTool)
 		if !ok || b.Tool.Name == "" {
@@ -232,7 +237,7 @@ func (a *app) lockFolder(ctx context.Context, f *lockFolder, found, check, stric
 				}
 			}
 		}
-		server, good := a.lockServer(ctx, s)
+		server, good := a.lockServer(ctx, s, before)
 		ok = ok && good
 		if server == nil {
 			continue
@@ -294,7 +299,7 @@ func (a *app) oldLock(file string, check bool) (*mcplock.Lock, string, error) {
 }
 
 // lockServer asks one server. nil when it gave no list; ok is false when a tool that is used cannot be locked.
-func (a *app) lockServer(ctx context.Context, s *lockServer) (_ *mcplock.Server, ok bool) {
+func (a *app) lockServer(ctx context.Context, s *lockServer, before *mcplock.Server) (_ *mcplock.Server, ok bool) {
 	name := s.decl.Name.Name
 	fail := func(format string, args ...any) {
 		fmt.Fprintf(a.stderr, "error: server %s: %s\n", name, diag.Printable(fmt.Sprintf(format, args...)))
@@ -302,12 +307,20 @@ func (a *app) lockServer(ctx context.Context, s *lockServer) (_ *mcplock.Server,
 	if s.document == nil {
 		fmt.Fprintf(a.stderr, "%s\n", diag.Printable(s.announcement()))
 	}
-	listing, err := s.ask(ctx)
-	if err != nil {
+	sink := &diag.Sink{}
+	listing, err := s.ask(ctx, sink)
+	switch {
+	case err == errNoDatabase && before == nil:
+		fmt.Fprintf(a.stderr, "%s: %v: its statements keep their declared types\n", name, err)
+		return nil, true
+	case len(sink.List()) > 0:
+		_ = a.report(sink.List(), false)
+		return nil, false
+	case err != nil:
 		fail("%v", cause(err))
 		return nil, false
 	}
-	out := &mcplock.Server{Name: name, Command: s.decl.Command, URL: s.decl.URL, Document: s.document != nil, Self: listing.Name, Version: listing.Version, Protocol: listing.Protocol}
+	out := &mcplock.Server{Name: name, Command: s.decl.Command, URL: s.decl.URL, Document: s.document != nil, SQL: s.engine(), Self: listing.Name, Version: listing.Version, Protocol: listing.Protocol}
 	ok = true
 	var all []string
 	for _, t := range listing.Tools {
@@ -335,6 +348,9 @@ func (a *app) lockServer(ctx context.Context, s *lockServer) (_ *mcplock.Server,
 	}
 	for _, want := range sortedNames(s.tools) {
 		at := s.tools[want]
+		if at.IsZero() && s.statements != nil && before != nil { // another workflow's, which was not asked about
+			out.Tools = append(out.Tools, before.Tool(want))
+		}
 		if slices.Contains(all, want) || at.IsZero() { // one that another workflow used may be gone
 			continue
 		}
@@ -360,6 +376,9 @@ func sortedNames(m map[string]source.Span) []string {
 
 // announcement says what is about to be done, exactly.
 func (s *lockServer) announcement() string {
+	if s.statements != nil {
+		return s.asking()
+	}
 	if s.decl.URL != "" {
 		return "connecting to " + s.decl.Name.Name + ": " + s.decl.Runs()
 	}
@@ -384,7 +403,10 @@ func cause(err error) error {
 }
 
 // ask lists the tools of the server, as a call of a workflow would.
-func (s *lockServer) ask(ctx context.Context) (listing mcptool.Listing, err error) {
+func (s *lockServer) ask(ctx context.Context, sink *diag.Sink) (listing mcptool.Listing, err error) {
+	if s.statements != nil {
+		return s.describe(ctx, sink)
+	}
 	if s.document != nil {
 		return s.read()
 	}

@@ -36,7 +36,7 @@ func (r *resolver) foreign() {
 	jssource.Resolve(tools, jssource.Options{Files: files, Folder: folder, Home: r.opts.Dir}, r.sink)
 	starsource.Resolve(tools, starsource.Options{Files: files, Folder: folder}, r.sink)
 	openapisource.Resolve(tools, openapisource.Options{Files: files, Folder: folder, Locked: documents}, r.sink)
-	sqlsource.Resolve(tools, sqlsource.Options{Files: files, Folder: folder}, r.sink)
+	sqlsource.Resolve(tools, sqlsource.Options{Files: files, Folder: folder, Locked: documents}, r.sink)
 	wasmsource.Resolve(tools, wasmsource.Options{Files: files, Folder: folder}, r.sink)
 }
 

@@ -1,5 +1,5 @@
-// Package mcplock reads and writes flowgen.lock, which holds what the tools of MCP servers and the operations of OpenAPI
-// documents were when a user had flowgen look at them, and gives tools that are bound to a server the types that their
+// Package mcplock reads and writes flowgen.lock, which holds what the tools of MCP servers, the operations of OpenAPI
+// documents and the statements of databases were when a user had flowgen look at them, and gives tools that are bound to a server the types that their
 // schemas say. Nothing here talks to a server.
 //
 // The file is JSON, made for reading in a diff: servers and tools in the order of their names, schemas canonical, hidden
@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -38,6 +39,7 @@ type Server struct {
 	Command  []string // how it was started; nil for a remote server
 	URL      string
 	Document bool   // it is an OpenAPI document, whose file is its name, and its tools are operations
+	SQL      string // the engine of a database, whose tools are statements; empty: it is none
 	Self     string // its name by its own account
 	Version  string // likewise
 	Protocol string
@@ -92,6 +94,17 @@ func (t *Tool) sums() {
 func sum(n *node) string {
 	h := sha256.Sum256(n.canonical(nil))
 	return hex.EncodeToString(h[:])
+}
+
+// Types are those of its input and output, nil for an output that is not said. Texts of times are times.
+func (t *Tool) Types() (in, out *schema.Type) {
+	r := &reading{file: t.file, left: maxSchema, times: true}
+	r.root = t.def.get("inputSchema")
+	in = r.object(r.root, true)
+	if r.root = t.def.get("outputSchema"); r.root != nil {
+		out = r.typ(r.root, false)
+	}
+	return in, out
 }
 
 // Description is what the server says that the tool does.
@@ -227,11 +240,11 @@ func (p *parser) lock(root *node, l *Lock) {
 }
 
 func (p *parser) server(n *node, s *Server) {
-	if !p.object(n, "a server", "command", "url", "openapi", "name", "version", "protocol", "tools", "others") {
+	if !p.object(n, "a server", "command", "url", "openapi", "sql", "name", "version", "protocol", "tools", "others") {
 		return
 	}
 	s.Command, s.URL = n.get("command").strs(), n.get("url").str()
-	s.Document = n.get("openapi") != nil
+	s.Document, s.SQL = n.get("openapi") != nil, n.get("sql").str()
 	s.Self, s.Version, s.Protocol = n.get("name").str(), n.get("version").str(), n.get("protocol").str()
 	s.Others = n.get("others").strs()
 	tools := n.get("tools")
@@ -298,6 +311,8 @@ func (s *Server) format(b *bytes.Buffer) {
 	switch {
 	case s.Document:
 		member("openapi", "true")
+	case s.SQL != "":
+		member("sql", quoted(s.SQL))
 	case s.URL != "":
 		member("url", quoted(s.URL))
 	default:

@@ -14,7 +14,7 @@ import (
 
 // Resolve gives the tools of servers, in wf and its sub-workflows, the types that flowgen.lock says. A tool that is not
 // in the lock file gets the reason, which ir/check reports when the tool matters, and poison types. What is returned are the
-// documents that are locked, by the tools that are operations of them.
+// documents and databases that are locked, by the tools that are operations or statements of them.
 func Resolve(wf *ir.Workflow, sink *diag.Sink) map[*ir.Tool]*Server {
 	r := &resolver{sink: sink, locks: map[*source.File]*Lock{}, seen: map[*ir.Workflow]bool{}, documents: map[*ir.Tool]*Server{}}
 	r.workflow(wf)
@@ -43,6 +43,11 @@ func (r *resolver) workflow(wf *ir.Workflow) {
 		case *ir.OpenAPITool:
 			l, _ := r.lock(wf)
 			if s := l.Server(b.Spec.Name); s != nil && s.Document {
+				r.documents[t] = s
+			}
+		case *ir.SQLTool:
+			l, _ := r.lock(wf)
+			if s := l.Server(Database(b)); s != nil && s.SQL != "" {
 				r.documents[t] = s
 			}
 		}
@@ -96,6 +101,9 @@ func (r *resolver) tool(wf *ir.Workflow, t *ir.Tool, b *ir.MCPTool) {
 	}
 	foreign.Fill(t, sig, r.sink)
 }
+
+// Database is the name of the entry of a statement's database.
+func Database(b *ir.SQLTool) string { return "sql:" + b.DB.Name }
 
 func serverOf(wf *ir.Workflow, name string) *ir.Server {
 	for _, s := range wf.Servers {

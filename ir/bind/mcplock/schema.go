@@ -17,11 +17,12 @@ const maxSchema = 20_000
 // A reading makes types of a JSON Schema (draft 7 and 2020-12, as far as servers of tools use it). What has no type of
 // ours becomes any: the server checks it. References lead into the same schema only; nothing is fetched.
 type reading struct {
-	file *source.File
-	root *node
-	left int
-	open bool     // an object may have properties that the schema does not name
-	path []string // references being followed
+	file  *source.File
+	root  *node
+	left  int
+	open  bool     // an object may have properties that the schema does not name
+	times bool     // a string of the format date-time is a time
+	path  []string // references being followed
 }
 
 // input is the type of a tool's arguments: always a struct.
@@ -208,6 +209,9 @@ func (r *reading) named(n *node, name string, in bool) *schema.Type {
 	case "string":
 		if n.get("contentEncoding").str() == "base64" {
 			return schema.BytesType
+		}
+		if r.times && n.get("format").str() == "date-time" {
+			return schema.TimeType
 		}
 		return schema.StringType
 	case "integer":

@@ -10,8 +10,9 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// postgres fills a tool from its declaration: there is no PostgreSQL to ask when a workflow is compiled. What is declared is held to when
-// the tool runs, and a statement that is said to read runs in a transaction that cannot write.
+// postgres fills a tool from what flowgen.lock says of its statement, or from its declaration where its database is not locked: there is
+// no PostgreSQL to ask when a workflow is compiled. What is declared is held to when the tool runs, and a statement that is said to read
+// runs in a transaction that cannot write.
 func (r *resolver) postgres(t *ir.Tool, b *ir.SQLTool) {
 	s, wrong := read(b.Query.Value, true)
 	if wrong != nil {
@@ -23,7 +24,11 @@ func (r *resolver) postgres(t *ir.Tool, b *ir.SQLTool) {
 		r.report(diag.SourceShape, b.Query.At(first.lo, first.hi), "a tool reads and changes rows, and this statement does something else", "write SELECT, INSERT, UPDATE, DELETE or MERGE")
 		return
 	}
-	if !r.effects(t, b, s, !s.has("insert", "update", "delete", "merge")) {
+	if !r.effects(t, b, s, s.reads()) {
+		return
+	}
+	if locked := r.opts.Locked[t]; locked != nil {
+		r.locked(t, b, s, locked)
 		return
 	}
 	returns := first.is("select") || first.is("values") || s.has("returning") || first.is("with") && s.has("select")

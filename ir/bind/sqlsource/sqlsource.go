@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -20,6 +21,7 @@ import (
 type Options struct {
 	Files  *foreign.Files
 	Folder func(*source.File) foreign.Folder // of a workflow file
+	Locked map[*ir.Tool]*mcplock.Server      // the databases that are locked
 }
 
 // Resolve fills the SQL tools among tools.
