@@ -12,7 +12,7 @@ import (
 // lockName is the name of the lock file, next to the workflow.
 const lockName = "flowgen.lock"
 
-// lock reads the lock file of a workflow that has a tool of a server, or of an OpenAPI document. What it holds is for ir/bind to
+// lock reads the lock file of a workflow that has a tool of a server, an OpenAPI document or a database. What it holds is for ir/bind to
 // read; that there is none is for ir/check to say, at the tools it lacks.
 func (l *loader) lock(w *ir.Workflow) {
 	if w == nil || !asksForLock(w) {

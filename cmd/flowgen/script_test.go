@@ -65,12 +65,14 @@ func TestScripts(t *testing.T) {
 			switch name {
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "postgres":
+				return hasPostgres(), nil
 			case "long": // .ci/run has the scripts that build a dozen programs
 				return os.Getenv("LONG") != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count, "ids": ids, "requests": requests, "publish": publish},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "sed": sed, "age": age, "count": count, "ids": ids, "requests": requests, "publish": publish, "postgres": postgres},
 	})
 }
 

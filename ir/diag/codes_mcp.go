@@ -11,7 +11,7 @@ var mcpCodes = []Entry{
 	{
 		Code:  NotLocked,
 		Title: "a server tool that is not locked",
-		Cause: "What a tool of an MCP server takes and returns is known only to the server. `flowgen lock` asks it, and writes the answer to flowgen.lock next to the workflow, which is checked in: it is what the compiler works with, without any server, and a program that finds a tool changed does not call it. Run `flowgen lock` after adding a server or a tool, and after changing the command or the address of a server; correct the name when it is misspelled. Where flowgen.lock holds an OpenAPI document, its operations are held to it as well: one that is not in it, and one that has changed since, is reported, as a warning when no workflow can break by the change. No single workflow file can show the right form: it needs the lock file next to it.",
+		Cause: "What a tool of an MCP server takes and returns is known only to the server. `flowgen lock` asks it, and writes the answer to flowgen.lock next to the workflow, which is checked in: it is what the compiler works with, without any server, and a program that finds a tool changed does not call it. Run `flowgen lock` after adding a server or a tool, and after changing the command or the address of a server; correct the name when it is misspelled. Where flowgen.lock holds an OpenAPI document, its operations are held to it as well: one that is not in it, and one that has changed since, is reported, as a warning when no workflow can break by the change. Where it holds a database of PostgreSQL, each statement for that database must be in it. No single workflow file can show the right form: it needs the lock file next to it.",
 	},
 	{
 		Code:  LockFile,

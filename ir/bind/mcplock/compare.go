@@ -29,7 +29,7 @@ func (c Change) String() string {
 
 // Compare tells what has changed from old to now, which are the same server.
 func Compare(old, now *Server) []Change {
-	c := &comparison{server: now.Name, document: now.Document}
+	c := &comparison{server: now.Name, document: now.Document, sql: now.SQL != ""}
 	if old.Runs() != now.Runs() {
 		c.say("", false, "it was "+diag.Printable(old.Runs())+" and is "+diag.Printable(now.Runs()))
 	}
@@ -39,6 +39,11 @@ func Compare(old, now *Server) []Change {
 		}
 	}
 	before, after := old.names(), now.names()
+	if c.sql {
+		c.statements(before, after)
+		before = slices.DeleteFunc(before, func(name string) bool { return !slices.Contains(after, name) })
+		after = before
+	}
 	for _, name := range before {
 		if !slices.Contains(after, name) {
 			what := "the tool is gone"
@@ -56,6 +61,20 @@ func Compare(old, now *Server) []Change {
 		}
 	}
 	return c.list
+}
+
+// statements tells which statements of a database come and go. Their names are their texts: it is workflows that changed.
+func (c *comparison) statements(before, after []string) {
+	for _, name := range before {
+		if !slices.Contains(after, name) {
+			c.say(name, false, "no workflow has the statement any more")
+		}
+	}
+	for _, name := range after {
+		if !slices.Contains(before, name) {
+			c.say(name, true, "the statement is not locked")
+		}
+	}
 }
 
 // Drift tells what has changed in a tool since it was locked; now is its JSON. locked is false when it was not.
@@ -83,10 +102,14 @@ func said(s string) string {
 type comparison struct {
 	server   string
 	document bool
+	sql      bool
 	list     []Change
 }
 
 func (c *comparison) say(tool string, breaking bool, what string) {
+	if c.sql {
+		tool = oneLine(tool)
+	}
 	c.list = append(c.list, Change{Server: c.server, Tool: tool, What: what, Breaking: breaking})
 }
 
@@ -150,10 +173,17 @@ func (c *comparison) schema(old, now *Tool, what string, in bool) {
 	}
 	count := len(c.list)
 	var before, after *schema.Type
-	if in {
+	switch {
+	case c.sql && in:
+		before, _ = old.Types()
+		after, _ = now.Types()
+	case c.sql:
+		_, before = old.Types()
+		_, after = now.Types()
+	case in:
 		before, _ = old.input()
 		after, _ = now.input()
-	} else {
+	default:
 		before, _ = old.output()
 		after, _ = now.output()
 	}
@@ -292,6 +322,12 @@ func (t *types) fields(at string, old, now *schema.Type) {
 func (t *types) field(name string, f, g *schema.Field) {
 	a, b := f.Type, g.Type
 	switch {
+	case !t.in && f.Required() && !g.Required() && !g.Omit:
+		t.note(true, "%s may be null now", name)
+		a, b = a.Present(), b.Present()
+	case !t.in && !f.Required() && g.Required() && !f.Omit:
+		t.note(false, "%s is never null now", name)
+		a, b = a.Present(), b.Present()
 	case f.Required() && !g.Required():
 		t.note(!t.in, "%s may be left out now", name)
 		a, b = a.Present(), b.Present()

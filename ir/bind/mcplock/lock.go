@@ -1,6 +1,6 @@
 // Package mcplock reads and writes flowgen.lock, which holds what the tools of MCP servers, the operations of OpenAPI
-// documents and the statements of databases were when a user had flowgen look at them, and gives tools that are bound to a server the types that their
-// schemas say. Nothing here talks to a server.
+// documents and the statements of databases were when a user had flowgen look at them, and gives tools that are bound to
+// a server the types that their schemas say. Nothing here talks to a server.
 //
 // The file is JSON, made for reading in a diff: servers and tools in the order of their names, schemas canonical, hidden
 // characters escaped. All workflows of a folder share one.
@@ -96,13 +96,17 @@ func sum(n *node) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Types are those of its input and output, nil for an output that is not said. Texts of times are times.
+// Types are those of a statement's parameters and of its rows, nil when it returns none. A column is always there: one that the schema
+// does not require can be null.
 func (t *Tool) Types() (in, out *schema.Type) {
 	r := &reading{file: t.file, left: maxSchema, times: true}
 	r.root = t.def.get("inputSchema")
 	in = r.object(r.root, true)
 	if r.root = t.def.get("outputSchema"); r.root != nil {
 		out = r.typ(r.root, false)
+		for _, f := range out.Fields {
+			f.Omit = false
+		}
 	}
 	return in, out
 }

@@ -85,18 +85,11 @@ func (r *resolver) described(b *ir.SQLTool, s *statement, columns []Column) (*sc
 		if typ != schema.AnyType && !present { // null is any value
 			typ = schema.OptOf(typ, "it can be null here")
 		}
-		row.Fields = append(row.Fields, &schema.Field{Name: c.Name, Type: typ, Span: at})
-		switch {
-		case !isName(c.Name) || c.Name == "?column?":
-			r.report(diag.SourceShape, at, "a column has no name that a field can have: "+quote(diag.Printable(c.Name)), "name it, as in `count(*) as n`")
-		case row.Field(c.Name) != row.Fields[i]:
-			r.report(diag.SourceShape, at, "two columns have the name "+quote(c.Name), "name one of them, as in `"+c.Name+" as other`")
-		case typ.Present() == schema.BytesType:
-			r.report(diag.SourceShape, at, "the column "+quote(c.Name)+" is binary", "return it as text, as in `encode("+c.Name+", 'hex') as "+c.Name+"`")
-		default:
+		if !r.column(row, c.Name, typ, at, "encode("+c.Name+", 'hex')") {
+			ok = false
 			continue
 		}
-		ok = false
+		row.Fields = append(row.Fields, &schema.Field{Name: c.Name, Type: typ, Span: at})
 	}
 	return row, ok
 }

@@ -239,20 +239,11 @@ func (r *resolver) out(b *ir.SQLTool, s *statement, t *tables, columns []returne
 			at = b.Query.At(item[0].lo, item[len(item)-1].hi)
 		}
 		typ := t.result(s, c, item, strict)
-		switch {
-		case !isName(c.name):
-			r.report(diag.SourceShape, at, "a column has no name that a field can have: "+quote(diag.Printable(c.name)), "name it, as in `count(*) as n`")
+		if !r.column(row, c.name, typ, at, "hex("+c.name+")") {
 			ok = false
 			continue
-		case row.Field(c.name) != nil:
-			r.report(diag.SourceShape, at, "two columns have the name "+quote(c.name), "name one of them, as in `"+c.name+" as other`")
-			ok = false
-			continue
-		case typ != nil && typ.Present() == schema.BytesType:
-			r.report(diag.SourceShape, at, "the column "+quote(c.name)+" is binary", "return it as text, as in `hex("+c.name+") as "+c.name+"`")
-			ok = false
-			continue
-		case typ == nil:
+		}
+		if typ == nil {
 			typ = schema.AnyType
 		}
 		row.Fields = append(row.Fields, &schema.Field{Name: c.name, Type: typ, Span: at})
@@ -264,6 +255,21 @@ func (r *resolver) out(b *ir.SQLTool, s *statement, t *tables, columns []returne
 		return schema.OptOf(row, "there may be no such row")
 	}
 	return schema.ListOf(row)
+}
+
+// column reports what keeps a column from being the next field of a row. asText is the expression that makes text of binary.
+func (r *resolver) column(row *schema.Type, name string, typ *schema.Type, at source.Span, asText string) bool {
+	switch {
+	case !isName(name):
+		r.report(diag.SourceShape, at, "a column has no name that a field can have: "+quote(diag.Printable(name)), "name it, as in `count(*) as n`")
+	case row.Field(name) != nil:
+		r.report(diag.SourceShape, at, "two columns have the name "+quote(name), "name one of them, as in `"+name+" as other`")
+	case typ != nil && typ.Present() == schema.BytesType:
+		r.report(diag.SourceShape, at, "the column "+quote(name)+" is binary", "return it as text, as in `"+asText+" as "+name+"`")
+	default:
+		return true
+	}
+	return false
 }
 
 // in fills the type of the input. false: that was reported.

@@ -4,6 +4,7 @@
 //
 //	stored URL list          prints the names of the runs
 //	stored URL read NAME     prints a file
+//	stored URL do STATEMENT  runs a statement on PostgreSQL
 //	stored postgres N        starts PostgreSQL with the schemas h1 to hN, prints the URL and waits for the end of its input
 package main
 
@@ -27,10 +28,12 @@ func main() {
 	switch {
 	case len(args) == 2 && args[0] == "postgres":
 		err = serve(args[1])
+	case len(args) == 3 && args[1] == "do":
+		err = do(args[0], args[2])
 	case len(args) == 2 && args[1] == "list", len(args) == 3 && args[1] == "read":
 		err = show(args)
 	default:
-		err = errors.New("usage: stored URL list, stored URL read NAME, stored postgres N")
+		err = errors.New("usage: stored URL list, stored URL read NAME, stored URL do STATEMENT, stored postgres N")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -58,18 +61,22 @@ func show(args []string) error {
 	return errors.Join(err, release())
 }
 
+func do(address, statement string) error {
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(context.Background(), statement)
+	return errors.Join(err, db.Close())
+}
+
 func serve(schemas string) error {
 	address, stop, err := postgrestest.Server()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	db, err := sql.Open("pgx", address)
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(context.Background(), "DO $$ BEGIN FOR i IN 1.."+schemas+" LOOP EXECUTE 'CREATE SCHEMA h' || i; END LOOP; END $$")
-	if err := errors.Join(err, db.Close()); err != nil {
+	if err := do(address, "DO $$ BEGIN FOR i IN 1.."+schemas+" LOOP EXECUTE 'CREATE SCHEMA h' || i; END LOOP; END $$"); err != nil {
 		return err
 	}
 	fmt.Println(address)
