@@ -182,7 +182,7 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 	return s.orDefault(p.place, sure, r, at)
 }
 
-// bindable is the id of the node that makes the text of an input which whoever runs the workflow may give.
+// bindable is the id of the node that makes the text of an input that a caller may give or leave out.
 func (s *siren) bindable(r *dialect.Reference, at *sirenspec.Node) string {
 	switch {
 	case r.Filter == "json_or_default":

@@ -9,14 +9,7 @@ import (
 // that compares the two runs. Keys alone open the form.
 func rerun(t *testing.T, exe, browser string) {
 	s := begin(t, exe, browser, map[string]string{"sink.flowgen.yaml": sink})
-	s.command("run", "sink.flowgen.yaml", "--quiet")
-	s.open("/r")
-	s.wait(`document.querySelector(".run-row .fail")`)
-	s.press("\r")
-	s.wait(`document.querySelector(".rows .row")`)
-	s.press("]")
-	s.wait(`document.querySelector(".call .fail-block")`)
-	s.press("x")
+	s.failed("sink.flowgen.yaml")
 	s.wait(`document.querySelector(".rerun select")`)
 	s.eval(`(() => { const f = document.querySelector(".rerun select"); f.value = "upper"; f.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	s.picture("rerun")
@@ -36,6 +29,18 @@ func rerun(t *testing.T, exe, browser string) {
 	}
 }
 
+// failed runs a workflow that fails, and opens the form of a rerun from its failure by keys.
+func (s *story) failed(file string) {
+	s.command("run", file, "--quiet")
+	s.open("/r")
+	s.wait(`document.querySelector(".run-row .fail")`)
+	s.press("\r")
+	s.wait(`document.querySelector(".rows .row")`)
+	s.press("]")
+	s.wait(`document.querySelector(".call .fail-block")`)
+	s.press("x")
+}
+
 const card = `flowgen: 1
 name: card
 models: {m: "scripted:answers.yaml"}
@@ -47,14 +52,7 @@ output: {text: $write}
 // reprompt: a model call that failed is made again with another prompt, which is written afterwards; comments stay.
 func reprompt(t *testing.T, exe, browser string) {
 	s := begin(t, exe, browser, map[string]string{"card.flowgen.yaml": card, "answers.yaml": "answers:\n  - {prompt: Write a card, text: A day in the museum}\n"})
-	s.command("run", "card.flowgen.yaml", "--quiet")
-	s.open("/r")
-	s.wait(`document.querySelector(".run-row .fail")`)
-	s.press("\r")
-	s.wait(`document.querySelector(".rows .row")`)
-	s.press("]")
-	s.wait(`document.querySelector(".call .fail-block")`)
-	s.press("x")
+	s.failed("card.flowgen.yaml")
 	s.wait(`document.querySelector(".rerun [name=prompt]")?.value === "Wite a card"`)
 	s.eval(`(() => { const f = document.querySelector(".rerun [name=prompt]"); f.focus(); f.value = "Write a card"; f.dispatchEvent(new Event("input", {bubbles: true})); })()`)
 	s.click("Rerun")
