@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
 // withRuns are the commands whose second argument is a run, and those whose first is.
@@ -46,7 +47,7 @@ func complete(cmd *cobra.Command) {
 
 // nodeNames are the nodes whose calls a run has recorded.
 func nodeNames(run string) []string {
-	folder, err := runsFolder("")
+	folder, err := runsFolder("", runs.Options{})
 	if err != nil {
 		return nil
 	}
@@ -64,7 +65,7 @@ func nodeNames(run string) []string {
 
 // runNames are the recorded runs, the latest first.
 func runNames() []string {
-	folder, err := runsFolder("")
+	folder, err := runsFolder("", runs.Options{})
 	if err != nil {
 		return nil
 	}

@@ -55,7 +55,7 @@ func runsFlag(cmd *cobra.Command, dir *string) {
 }
 
 // runsFolder is the folder in which runs are looked for.
-func runsFolder(dir string) (*runs.Folder, error) {
+func runsFolder(dir string, o runs.Options) (*runs.Folder, error) {
 	env := os.Getenv("FLOWGEN_RUNS")
 	if env == "off" { // nothing is recorded; what was is where it is
 		env = ""
@@ -64,7 +64,7 @@ func runsFolder(dir string) (*runs.Folder, error) {
 	if strings.Contains(dir, "://") {
 		return nil, errors.New("flowgen itself has no driver of a database: write `PROGRAM inspect RUN --format jsonl` of the workflow's program to a file, whose name takes the place of RUN")
 	}
-	return runs.Open(dir, runs.Options{}), nil
+	return runs.Open(dir, o), nil
 }
 
 func (a *app) diff(named func(string) (string, *journal.Journal, error), nameA, nameB, format string) error {

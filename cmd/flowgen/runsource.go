@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
 // maxRemote bounds what a program may say of a run.
@@ -26,7 +27,7 @@ func (s *runSource) flags(cmd *cobra.Command) {
 
 // open returns a function that reads a run by its name.
 func (s *runSource) open(stderr io.Writer) (func(name string) (id string, j *journal.Journal, err error), error) {
-	folder, err := runsFolder(s.dir)
+	folder, err := runsFolder(s.dir, runs.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/studio"
 )
 
@@ -75,7 +76,7 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 	if err != nil {
 		return err
 	}
-	recorded, err := runsFolder(dir)
+	recorded, err := runsFolder(dir, runs.Options{ReadOnly: f.readOnly})
 	if err != nil {
 		return err
 	}

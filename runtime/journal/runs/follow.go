@@ -2,9 +2,11 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"slices"
 	"time"
@@ -18,7 +20,7 @@ import (
 )
 
 // readAtOnce is how much of a journal is read in one step.
-const readAtOnce = 4 << 20 // bytes
+const readAtOnce = 1 << 20 // bytes
 
 // A Call is an attempt in a journal, without what is large: input, output, stack and logs, which Reader.Record reads.
 type Call struct {
@@ -35,6 +37,7 @@ type Call struct {
 	Limit                 time.Duration // how long the answer to a question is awaited
 
 	done      bool
+	more      bool // its lines have something that is not here, besides input and output
 	cancelled string
 	intent    span // of its lines; zero: it has none
 	end       span
@@ -54,11 +57,14 @@ type Reader struct {
 	finish  journal.Finish
 	calls   []Call
 	last    map[attempt]int // the newest Call of each attempt
-	answers map[string]time.Time
-	first   span
+	answers map[string]span // their lines, by the keys of the questions
+	special []span          // the lines about the run, the first one included
 	edited  bool
 
 	changed []int // calls that are not as Next has returned them
+	read    slim  // the line that is being read
+	texts   texts
+	index   index
 }
 
 type attempt struct {
@@ -71,13 +77,22 @@ func (f *Folder) Follow(id string) (*Reader, error) {
 	if !isID(id) {
 		return nil, fmt.Errorf("%w: %q", ErrNoRun, id)
 	}
-	return &Reader{folder: f, id: id, last: map[attempt]int{}, answers: map[string]time.Time{}}, nil
+	return &Reader{folder: f, id: id, answers: map[string]span{}}, nil
 }
 
 // Next reads a few megabytes of what the journal has and the Reader has not. It returns the indexes of the calls that are new
 // or different, in their order, and whether there was anything to read. Damage is a *wal.DamagedError: what was before it stays. ErrNoRun says
 // that nothing is recorded, or that the run was removed.
 func (r *Reader) Next() (changed []int, more bool, err error) {
+	if r.cursor.Offset == 0 && !r.index.tried {
+		if r.index.tried = true; r.load() {
+			changed = make([]int, len(r.calls))
+			for i := range changed {
+				changed[i] = i
+			}
+			return changed, true, nil
+		}
+	}
 	data, size, err := wal.ReadRange(r.folder.opts.Disk, r.folder.log(r.id), r.cursor.Offset, readAtOnce)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -103,12 +118,17 @@ func (r *Reader) Next() (changed []int, more bool, err error) {
 func (r *Reader) All() error {
 	for {
 		if _, more, err := r.Next(); err != nil || !more {
+			if err == nil {
+				r.save()
+			}
 			return err
 		}
 	}
 }
 
 func (r *Reader) take(data []byte) error {
+	before := r.cursor.Offset
+	defer func() { r.index.sum = crc32.Update(r.index.sum, castagnoli, data[:r.cursor.Offset-before]) }()
 	return r.cursor.Scan(data, func(at int64, n int, line []byte) error {
 		if err := r.line(span{at, int64(n)}, line); err != nil {
 			return fmt.Errorf("run %s: line %d of the journal: %w", r.id, r.cursor.Lines+1, err)
@@ -117,60 +137,31 @@ func (r *Reader) take(data []byte) error {
 	})
 }
 
-// slim is a line about a call without what is large.
-type slim struct {
-	Kind      string        `json:"kind"`
-	Key       string        `json:"key"`
-	Attempt   int           `json:"attempt"`
-	Tool      string        `json:"tool"`
-	Effects   string        `json:"effects"`
-	CallID    string        `json:"call_id"`
-	Start     time.Duration `json:"start_ns"`
-	End       time.Duration `json:"end_ns"`
-	Limit     time.Duration `json:"limit_ns"`
-	Tokens    int64         `json:"tokens"`
-	CostUSD   usage.USD     `json:"cost_usd"`
-	Cached    bool          `json:"cached"`
-	Denied    bool          `json:"denied"`
-	Metered   bool          `json:"metered"`
-	Cancelled string        `json:"cancelled"`
-	Error     *struct {
-		Code string `json:"code"`
-	} `json:"error"`
-	Graph string    `json:"graph"` // of a resume
-	Again []string  `json:"again"`
-	At    time.Time `json:"at"` // of an answer
-}
-
 func (r *Reader) line(at span, line []byte) error {
-	if r.first == (span{}) || at.at == 0 {
-		j := new(journal.Journal)
-		if err := j.Add(line); err != nil {
-			return err
-		}
-		r.header, r.first = j.Header(), at
-		return nil
+	if isCall(line) {
+		return r.callLine(at, line)
 	}
-	var l slim
-	if err := json.Unmarshal(line, &l); err != nil {
+	var l struct {
+		Kind  string   `json:"kind"`
+		Key   string   `json:"key"`
+		Graph string   `json:"graph"`
+		Again []string `json:"again"`
+	}
+	if json.Unmarshal(line, &l) == nil && (l.Kind == journal.KindIntent || l.Kind == journal.KindEnd) { // its kind is not its first field
+		return r.callLine(at, line)
+	}
+	known := r.header
+	if err := r.about(at, line); err != nil {
 		return err
 	}
 	switch l.Kind {
-	case journal.KindIntent, journal.KindEnd:
-		return r.call(at, &l)
 	case journal.KindAnswer:
-		r.answers[l.Key] = l.At
+		r.special = r.special[:len(r.special)-1]
+		r.answers[l.Key] = at
 		r.touch(l.Key)
 		return nil
-	}
-	whole := journal.New(r.header)
-	if err := whole.Add(line); err != nil {
-		return err
-	}
-	r.finish = whole.Finish()
-	if l.Kind == journal.KindResume {
-		r.edited = r.edited || l.Graph != "" && l.Graph != r.header.Graph
-		r.header = whole.Header()
+	case journal.KindResume:
+		r.edited = r.edited || l.Graph != "" && l.Graph != known.Graph
 		for i := range r.calls {
 			if c := &r.calls[i]; len(l.Again) > 0 && !c.Again && (c.cancelled == runtime.ByScope || slices.Contains(l.Again, c.Key)) {
 				r.replace(i)
@@ -182,6 +173,30 @@ func (r *Reader) line(at span, line []byte) error {
 			r.changed = append(r.changed, i)
 		}
 	}
+	return nil
+}
+
+func (r *Reader) callLine(at span, line []byte) error {
+	if len(r.special) == 0 {
+		return new(journal.Journal).Add(line) // which says that it is not the first one
+	}
+	if err := r.read.line(line, &r.texts); err != nil {
+		return err
+	}
+	return r.call(at, &r.read)
+}
+
+// about takes in what a line that is not about a call says about the run.
+func (r *Reader) about(at span, line []byte) error {
+	j := new(journal.Journal)
+	if len(r.special) > 0 {
+		j = journal.New(r.header)
+		j.SetFinish(r.finish)
+	}
+	if err := j.Add(line); err != nil {
+		return err
+	}
+	r.header, r.finish, r.special = j.Header(), j.Finish(), append(r.special, at)
 	return nil
 }
 
@@ -202,52 +217,67 @@ func (r *Reader) replace(i int) {
 }
 
 func (r *Reader) call(at span, l *slim) error {
-	if l.Key == "" || l.Attempt < 1 {
+	if l.key == "" || l.attempt < 1 {
 		return errors.New("a record needs a key and an attempt")
 	}
-	k := attempt{l.Key, l.Attempt}
+	r.find()
+	k := attempt{l.key, l.attempt}
 	i, known := r.last[k]
+	again := false // another attempt, in the place of that one
 	switch {
 	case !known:
 	case r.calls[i].done && r.calls[i].cancelled != runtime.ByRun:
-		if l.Kind == journal.KindEnd || !r.edited {
-			return fmt.Errorf("a second record of %s, attempt %d", l.Key, l.Attempt)
+		if l.kind == journal.KindEnd || !r.edited {
+			return fmt.Errorf("a second record of %s, attempt %d", l.key, l.attempt)
 		}
-		for n := l.Attempt; ; n++ {
-			old, ok := r.last[attempt{l.Key, n}]
+		for n := l.attempt; ; n++ {
+			old, ok := r.last[attempt{l.key, n}]
 			if !ok {
 				break
 			}
 			r.replace(old)
 		}
-		known = false
-	case l.Kind == journal.KindIntent:
+		again = true
+	case l.kind == journal.KindIntent:
 		r.replace(i)
-		known = false
+		again = true
 	}
-	if !known {
+	if !known || again {
+		if l.tool == "" {
+			return fmt.Errorf("the record of %s, attempt %d, does not say its tool", l.key, l.attempt)
+		}
 		i = len(r.calls)
-		r.calls = append(r.calls, Call{Key: l.Key, Attempt: l.Attempt})
+		r.calls = append(r.calls, Call{Key: l.key, Attempt: l.attempt})
 		r.last[k] = i
 	}
 	c := &r.calls[i]
-	if l.Tool != "" || !known {
-		c.Tool, c.Effects, c.CallID, c.Start, c.Limit = l.Tool, l.Effects, l.CallID, max(l.Start, 0), l.Limit
+	if l.tool != "" {
+		c.Tool, c.Effects, c.CallID, c.Start, c.Limit = l.tool, l.effects, l.callID, max(l.start, 0), l.limit
 	}
 	c.End = c.Start
-	if l.Kind == journal.KindIntent {
+	if l.kind == journal.KindIntent {
 		c.intent = at
 	} else {
-		c.end, c.done, c.cancelled = at, true, l.Cancelled
-		c.End, c.Tokens, c.CostUSD = max(l.End, c.Start), l.Tokens, l.CostUSD
-		c.Cached, c.Denied = l.Cached, l.Denied
-		if l.Error != nil {
-			c.Code = l.Error.Code
-		}
+		c.end, c.done, c.cancelled = at, true, l.cancelled
+		c.End, c.Tokens, c.CostUSD = max(l.end, c.Start), l.tokens, l.cost
+		c.Cached, c.Denied, c.Code = l.cached, l.denied, cmp.Or(l.code, c.Code)
 	}
-	c.Metered = c.Metered || l.Metered
+	c.Metered, c.more = c.Metered || l.model, c.more || l.more
 	r.changed = append(r.changed, i)
 	return nil
+}
+
+// find makes the table of the newest attempts, which an index does not have.
+func (r *Reader) find() {
+	if r.last != nil {
+		return
+	}
+	r.last = make(map[attempt]int, len(r.calls))
+	for i := range r.calls {
+		if c := &r.calls[i]; !c.Again {
+			r.last[attempt{c.Key, c.Attempt}] = i
+		}
+	}
 }
 
 // ID returns the run's name.

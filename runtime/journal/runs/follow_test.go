@@ -144,7 +144,7 @@ func wholly(j *journal.Journal) string {
 	return strings.Join(append(lines, fmt.Sprint(j.Finish().Outcome, j.Header().Graph)), "\n")
 }
 
-func sealed(t *testing.T, lines []string) []byte {
+func sealed(t testing.TB, lines []string) []byte {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "log")
 	log, _, err := wal.Open(wal.OS, name, wal.Buffered)

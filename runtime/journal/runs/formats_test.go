@@ -56,17 +56,21 @@ func TestOtherVersions(t *testing.T) {
 			}
 			folder := runs.Open(runsDir, runs.Options{Disk: disk})
 			_, err = folder.Read(id)
+			r, ferr := folder.Follow(id)
+			if ferr == nil {
+				ferr = r.All()
+			}
 			e, _, rerr := folder.Resume(info, id, runs.Continue{})
 			if tt.want == "" {
-				if err != nil || rerr != nil {
-					t.Fatal(err, rerr)
+				if err != nil || rerr != nil || ferr != nil {
+					t.Fatal(err, rerr, ferr)
 				}
 				if err := e.Close(); err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			for _, err := range []error{err, rerr} {
+			for _, err := range []error{err, rerr, ferr} {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%v, want %s", err, tt.want)
 				}

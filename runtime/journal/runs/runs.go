@@ -57,6 +57,8 @@ type Options struct {
 	Disk    wal.Disk // where the folder is; nil: on the operating system's disk
 	Now     func() time.Time
 	Seed    func() uint64 // of new runs; nil: a random one
+
+	ReadOnly bool // nothing is written in order to read: no index beside a long journal
 }
 
 // Sync says what is forced to the disk.

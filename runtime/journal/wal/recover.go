@@ -75,6 +75,15 @@ func fits(sealed []byte, place int64) bool {
 
 // open checks a line and takes off what the log has added.
 func open(sealed []byte, place int64) (line []byte, why string) {
+	body, why := check(sealed, place)
+	if why != "" {
+		return nil, why
+	}
+	return append(body[:len(body):len(body)], '}'), ""
+}
+
+// check is open without the brace at the line's end.
+func check(sealed []byte, place int64) (body []byte, why string) {
 	body, _, ok := split(sealed)
 	if !ok {
 		return nil, "it does not end in a sum"
@@ -85,7 +94,7 @@ func open(sealed []byte, place int64) (line []byte, why string) {
 	if i, _, ok := syncOf(body); ok {
 		body = body[:i]
 	}
-	return append(body[:len(body):len(body)], '}'), ""
+	return body, ""
 }
 
 // split cuts a sealed line into what its sum covers and the sum.

@@ -10,7 +10,6 @@ package wal
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -134,9 +133,11 @@ func sumOf(place int64, body []byte) uint32 {
 	if place == nowhere {
 		return crc32.Checksum(body, table)
 	}
-	var at [8]byte
-	binary.LittleEndian.PutUint64(at[:], uint64(place))
-	return crc32.Update(crc32.Checksum(at[:], table), table, body)
+	sum := ^uint32(0)
+	for i := range 8 { // crc32.Update would move the eight bytes to the heap
+		sum = table[byte(sum)^byte(uint64(place)>>(8*i))] ^ sum>>8
+	}
+	return crc32.Update(^sum, table, body)
 }
 
 // seal ends the line that begins at b[at:] with its sum.
