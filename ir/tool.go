@@ -155,6 +155,14 @@ type SQLTool struct {
 	// Filled by bind: what the engine is sent, and the fields that are bound to its parameters, in their order.
 	Text   string
 	Params []string
+
+	Tables []*SQLTable // of the schema, filled by bind for those who write the statement; nil: they are not known
+}
+
+// SQLTable is a table or a view. A column that may be null is optional; one of no type holds anything.
+type SQLTable struct {
+	Name    string
+	Columns []*schema.Field
 }
 
 // BodyEncoding is how a request's body is sent.

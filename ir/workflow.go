@@ -48,6 +48,7 @@ type Workflow struct {
 	Lock        *source.File   // flowgen.lock next to the file; nil when there is none, or no tool of a server that asks for it
 	GoTypes     []*GoType      // `go:import/path.Type` references in declarations; bind completes their types in place
 	TypeUses    []TypeUse      // names of declared types where others are written with them
+	FileUses    []FileUse      // names of files that Includes has, where no node or tool has them
 	Load        []*Expr        // calls that the program makes before it looks for secrets and tools
 	Provided    *Provided      // what the runtime has for workflows in any language
 	ShortKeys   bool           // keys of models may be shorter than what can be kept secret, as in the dialect's engine
@@ -86,6 +87,12 @@ type GoType struct {
 type TypeUse struct {
 	At   source.Span
 	Decl *schema.Decl
+}
+
+// A FileUse is the name of a file that was read.
+type FileUse struct {
+	At   source.Span
+	File *source.File
 }
 
 // State is one field of the workflow's state.

@@ -238,3 +238,24 @@ func (e *editor) renameThereAndBack(p object, name, old string) bool {
 	}
 	return true
 }
+
+// TestLSPRenameAgent: a node is renamed whose result has fields that nobody declares, as those of an agent.
+func TestLSPRenameAgent(t *testing.T) {
+	t.Parallel()
+	e := edit(t, nil)
+	const name = "ask.flowgen.yaml"
+	e.open(name, "flowgen: 1\nname: ask\ninput: {q: string}\nmodels: {m: {model: \"openai:gpt-4o-mini\", max_tokens: 10}}\nsecrets: [OPENAI_API_KEY]\n"+
+		"tools:\n  up: {command: [tr, a-z, A-Z], in: {text: string}, stdin: \"{{ text }}\", out: string, effects: none, sandbox: none}\n"+
+		"nodes:\n  review: {agent: m, prompt: \"{{ input.q }}\", tools: [up], pins: {hit: {tool: up}}}\n  said: {let: $review.response}\noutput: {a: $said, b: $review.response}\n")
+	e.diagnostics(name)
+	p := e.on(name, "review", 0, 1)
+	p["newName"] = "checked"
+	e.apply(answer[lspEdits](t, e.ask("textDocument/rename", p)))
+	if got := e.texts[name]; strings.Contains(got, "review") || strings.Count(got, "$checked.response") != 2 {
+		t.Errorf("renamed:\n%s", got)
+	}
+	refs := e.places(answer[[]lspLocation](t, e.ask("textDocument/references", e.on(name, "response", 0, 1))))
+	if len(refs) != 2 {
+		t.Errorf("references of a field: %q", refs)
+	}
+}

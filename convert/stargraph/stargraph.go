@@ -27,7 +27,7 @@ func Convert(c *convert.Converter) {
 	if claims := w.Claims; len(claims) > 0 {
 		c.Note(claims[0].Span, "", "the native file says nothing of capabilities but those of the tools that it calls, so that its manifest leaves `%s` out", claims[0].Name)
 	}
-	c.Only(w.Name.Span, "the workflow", w, "Public Origin ShortKeys Casts Claims File Name Description Types TypeUses Input State Output Tools Body Includes Lock GoTypes Secrets Models Flows")
+	c.Only(w.Name.Span, "the workflow", w, "Public Origin ShortKeys Casts Claims File Name Description Types TypeUses FileUses Input State Output Tools Body Includes Lock GoTypes Secrets Models Flows")
 	c.Dialect, c.Keys = true, keys
 	c.Out = &ir.Workflow{Input: w.Input, Secrets: w.Secrets, Models: w.Models}
 	for _, d := range w.Types {

@@ -155,7 +155,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.HTTPTool{}, func(b *ir.HTTPTool) string { return withFiles(b)() }, "Span", "Places", "BodyType", "Encoding", "Document")
 	covers(t, ir.PythonTool{}, func(b *ir.PythonTool) string { return withFiles(b)() })
 	covers(t, ir.JSTool{Bundle: "x"}, func(b *ir.JSTool) string { return withFiles(b)() }, "Path")
-	covers(t, ir.SQLTool{}, func(b *ir.SQLTool) string { return withFiles(b)() }, "Schema", "Query", "RowsAt") // Text counts, and the types
+	covers(t, ir.SQLTool{}, func(b *ir.SQLTool) string { return withFiles(b)() }, "Schema", "Query", "RowsAt", "Tables") // Text counts, and the types
 	covers(t, ir.StarlarkTool{}, func(b *ir.StarlarkTool) string { return withFiles(b)() }, "Path")
 	covers(t, ir.MCPTool{}, func(b *ir.MCPTool) string { return withFiles(b)() },
 		"Ref", "Server", "Parts", "Open", "Why", "Help", "Near", "Related", "Reported") // Hash is that of all Parts

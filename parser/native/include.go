@@ -15,6 +15,9 @@ import (
 func (p *parser) include(n *yamlnode.Node) {
 	for _, ref := range p.refs(n, "a file") {
 		root, f := p.load.Include(p.file, ref)
+		if f != nil {
+			p.wf.FileUses = append(p.wf.FileUses, ir.FileUse{At: ref.Span, File: f})
+		}
 		if root == nil || p.isCycle(f, ref) || p.included[f] {
 			continue
 		}

@@ -79,6 +79,7 @@ func (p *parser) script(model ir.Ident, file string) *ir.ModelScript {
 	if f == nil {
 		return &ir.ModelScript{}
 	}
+	p.wf.FileUses = append(p.wf.FileUses, ir.FileUse{At: model.Span, File: f})
 	if s := p.scripts[f]; s != nil {
 		return s
 	}

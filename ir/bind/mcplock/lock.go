@@ -141,6 +141,12 @@ func (t *Tool) Hidden() []string {
 	return out
 }
 
+// Span is the place of the tool's name.
+func (t *Tool) Span() source.Span { return t.span }
+
+// Span is the place of the server's name.
+func (s *Server) Span() source.Span { return s.span }
+
 // Server returns the server of that name, or nil.
 func (l *Lock) Server(name string) *Server {
 	if l == nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -185,6 +186,28 @@ func (t *tables) tableNames() (out []string) {
 		if !slices.Contains(out, c.table) {
 			out = append(out, c.table)
 		}
+	}
+	return out
+}
+
+// shown are the tables and views with their columns, for people.
+func (t *tables) shown() (out []*ir.SQLTable) {
+	for _, name := range t.tableNames() {
+		table := &ir.SQLTable{Name: name}
+		for _, c := range t.columns {
+			if c.table != name {
+				continue
+			}
+			typ := c.typ
+			if typ == nil {
+				typ = schema.AnyType
+			}
+			if !c.present {
+				typ = schema.OptOf(typ, "the column can be null")
+			}
+			table.Columns = append(table.Columns, &schema.Field{Name: c.name, Type: typ})
+		}
+		out = append(out, table)
 	}
 	return out
 }

@@ -53,7 +53,8 @@ type resolver struct {
 
 type opened struct {
 	*tables
-	err error
+	list []*ir.SQLTable
+	err  error
 }
 
 func (r *resolver) tool(t *ir.Tool, b *ir.SQLTool) {
@@ -62,7 +63,9 @@ func (r *resolver) tool(t *ir.Tool, b *ir.SQLTool) {
 	o, again := r.read[key]
 	if !again {
 		o = &opened{}
-		o.tables, o.err = open(r.opts.Files, home, b.Schema.Name)
+		if o.tables, o.err = open(r.opts.Files, home, b.Schema.Name); o.err == nil {
+			o.list = o.shown()
+		}
 		r.read[key] = o
 	}
 	if o.err != nil {
@@ -71,6 +74,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.SQLTool) {
 		}
 		return
 	}
+	b.Tables = o.list
 	s, wrong := read(b.Query.Value, false)
 	if wrong != nil {
 		r.report(diag.SourceSyntax, b.Query.At(wrong.lo, wrong.hi), wrong.what, wrong.help)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -48,12 +49,17 @@ type Name struct {
 	Notes []string // what else a person has to know, a sentence each
 }
 
-// Key tells names apart, across workflows and compilations of the same text.
+// Key tells names apart, across workflows and compilations of the same text. What is declared without its name being written, as the
+// fields of an agent's result are by its node, is told apart by its name too.
 func (n *Name) Key() string {
 	if n.At.File == nil {
 		return string(n.Kind) + "\x00" + n.Text
 	}
-	return n.At.File.Name + "\x00" + strconv.Itoa(n.At.Lo)
+	key := n.At.File.Name + "\x00" + strconv.Itoa(n.At.Lo)
+	if n.At.Text() != n.Text {
+		key += "\x00" + string(n.Kind) + "\x00" + n.Text
+	}
+	return key
 }
 
 // A Ref is a place where a name is written.
@@ -70,6 +76,15 @@ type Index struct {
 	Refs  []Ref // in order of files and places
 	Names []*Name
 	Calls []source.Span // names of functions of the language, where they are called
+
+	Links  []Link // names of files
+	Locked []Ref  // entries of flowgen.lock, as uses of the tools and servers that they are of
+}
+
+// A Link is the name of a file where it is written.
+type Link struct {
+	At   source.Span
+	File string // as flowgen names it; there may be no such file
 }
 
 // At is the reference at an offset of a file; of two that meet there the one that begins there. nil: there is none.
@@ -120,6 +135,9 @@ type builder struct {
 func (b *builder) declare(kind Kind, id ir.Ident, body source.Span, t *schema.Type, doc string) *Name {
 	n := b.name(kind, id.Name, id.Span)
 	n.Body, n.Type, n.Doc = body, t, doc
+	if !b.written(id.Span, id.Name) && kind != Flow {
+		n.Body = source.Span{} // no part of the outline
+	}
 	b.add(Ref{At: id.Span, Name: n, Declares: true})
 	return n
 }
@@ -137,11 +155,31 @@ func (b *builder) name(kind Kind, text string, at source.Span) *Name {
 
 func (b *builder) add(r Ref) {
 	r.At = unquoted(r.At)
-	if r.At.File == nil || r.At.Lo >= r.At.Hi || b.at[r.At] {
+	if r.At.File == nil || r.At.Lo >= r.At.Hi || b.at[r.At] || r.Name.Kind != File && r.Name.Kind != Function && !b.written(r.At, r.Name.Text) {
 		return
 	}
 	b.at[r.At] = true
 	b.out.Refs = append(b.out.Refs, r)
+}
+
+// written reports whether a place has a name. In the files of other engines much stands for names that nobody has written: a node that
+// they begin with, or a secret that a kind of nodes needs. Such a name may be spelt in another way than in flowgen.
+func (b *builder) written(at source.Span, name string) bool {
+	if b.wf == nil || !b.wf.Public || at.File == nil {
+		return true
+	}
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, s)
+	}
+	text := letters(at.Text())
+	name, _, _ = strings.Cut(name, "@")
+	name = letters(name)
+	return text != "" && (strings.HasSuffix(name, text) || strings.Contains(text, name))
 }
 
 // use adds a reference to what is declared at a place.
@@ -180,6 +218,7 @@ func (b *builder) workflow(wf *ir.Workflow) {
 	for _, o := range wf.Output {
 		b.value(o.Value)
 	}
+	b.files(wf)
 }
 
 func (b *builder) declarations(wf *ir.Workflow) {

@@ -91,6 +91,7 @@ func (b *builder) verb(n *ir.Node) {
 		}
 	case *ir.Flow:
 		if v.Flow != nil && v.Flow.File != nil {
+			b.file(ir.Ident{Name: v.Flow.File.Name, Span: v.Path.Span}, v.Flow.File)
 			b.add(Ref{At: v.Path.Span, Name: b.name(File, v.Flow.File.Name, source.Span{File: v.Flow.File})})
 			b.arguments(v.With, &schema.Type{Fields: v.Flow.Input})
 		}
@@ -181,6 +182,7 @@ func (b *builder) with(w *ir.With, p *ir.Prompt) {
 		return
 	}
 	if f := p.Text.Text.Span.File; f != nil {
+		b.file(ir.Ident{Name: f.Name, Span: p.File.Span}, f)
 		b.add(Ref{At: p.File.Span, Name: b.name(File, f.Name, source.Span{File: f})})
 	}
 	for _, t := range []*ir.Template{p.Text, p.System} {

@@ -10,7 +10,9 @@ import (
 // tests adds the names of a workflow in a file of test cases.
 func (b *builder) tests(wf *ir.Workflow, f *ir.CaseFile) {
 	b.wf = wf
+	b.file(f.Workflow, nil)
 	for _, c := range f.Cases {
+		b.file(c.Cassette, nil)
 		b.declare(Case, c.Name, c.Span, nil, c.Description)
 		for _, e := range c.Input {
 			for _, in := range wf.Input {

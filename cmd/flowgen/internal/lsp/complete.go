@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,10 @@ func (s *server) completion(params *json.RawMessage) (any, error) {
 		out.Items = s.ofDialect(c, at)
 		return out, nil
 	}
+	if items, lo, ok := sqlNames(c, at); ok {
+		out.Items = edits(c, lo, c.off, items)
+		return out, nil
+	}
 	if items, lo := s.quotedWords(c); items != nil {
 		out.Items = edits(c, lo, c.off, items)
 		return out, nil
@@ -59,6 +64,9 @@ func isYAML(name string) bool { ext := filepath.Ext(name); return ext == ".yaml"
 
 // native reports whether a file is of flowgen's own language, as far as is known.
 func (c cursor) native() bool {
+	if path.Base(c.name) == parser.BindingsName {
+		return true
+	}
 	for _, r := range c.roots {
 		if r.result != nil && r.result.Workflow != nil && r.result.Workflow.Public {
 			return false

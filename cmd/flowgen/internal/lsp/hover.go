@@ -16,6 +16,12 @@ func (s *server) hover(params *json.RawMessage) (any, error) {
 		return nil, err
 	}
 	ref := c.ref()
+	if all := c.locked(); len(all) > 0 {
+		ref = all[0]
+	}
+	if h := s.hoverSQL(c); h != nil {
+		return h, nil
+	}
 	if ref == nil {
 		return s.hoverKey(c)
 	}

@@ -3,10 +3,13 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/index"
+	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/source"
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 // A cursor is a place in an open file and what is known there.
@@ -27,6 +30,9 @@ func (s *server) at(params *json.RawMessage) (c cursor, p positionParams, err er
 		return c, p, nil
 	}
 	c.off = c.doc.text.offset(p.Position)
+	if base := path.Base(c.name); base == mcplock.Name || base == parser.BindingsName { // of all workflows of a folder
+		s.ws.settle()
+	}
 	if isOurs(c.name) {
 		c.roots = s.ws.fresh(c.name)
 	} else { // any workflow may call what stands there
@@ -58,8 +64,20 @@ func (c cursor) current(at source.Span) bool {
 func (s *server) definition(params *json.RawMessage) (any, error) {
 	c, _, err := s.at(params)
 	ref := c.ref()
+	if all := c.locked(); len(all) > 0 {
+		var out []location
+		for _, l := range all {
+			if at := s.ws.location(l.Name.At); !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+		return out, nil
+	}
 	if err != nil || ref == nil || ref.Name.At.File == nil || !isOurs(c.name) {
 		return nil, err
+	}
+	if uses := s.boundUses(c, ref); len(uses) > 0 {
+		return uses, nil
 	}
 	return []location{s.ws.location(ref.Name.At)}, nil
 }

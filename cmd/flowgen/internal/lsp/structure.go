@@ -33,6 +33,7 @@ func (s *server) structure(c cursor, at spot) []completionItem {
 		if !at.value {
 			items = append(items, s.arguments(c, at)...)
 			items = append(items, s.cases(c, at)...)
+			items = append(items, bindable(c, at)...)
 			return edits(c, lo, c.off, items)
 		}
 	}

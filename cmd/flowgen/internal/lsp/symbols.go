@@ -2,10 +2,12 @@ package lsp
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/index"
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
@@ -170,15 +172,26 @@ func (s *server) links(params *json.RawMessage) (any, error) {
 		if r.index == nil {
 			continue
 		}
-		for _, ref := range r.index.Refs {
-			if ref.Name.Kind != index.File || nameOfFile(ref.At.File.Name) != c.name || ref.At.File.Text != c.doc.text.s {
+		for _, l := range r.index.Links {
+			file := nameOfFile(l.File)
+			if nameOfFile(l.At.File.Name) != c.name || l.At.File.Text != c.doc.text.s || !s.isFile(c, file) {
 				continue
 			}
-			link := documentLink{s.ws.span(ref.At), s.ws.uri(nameOfFile(ref.Name.Text))}
+			link := documentLink{s.ws.span(l.At), s.ws.uri(file)}
 			if !slices.Contains(out, link) {
 				out = append(out, link)
 			}
 		}
 	}
 	return out, nil
+}
+
+// isFile reports whether a file of the project is there, on the disk or in a buffer.
+func (s *server) isFile(c cursor, name string) bool {
+	if s.ws.docs[name] != nil {
+		return true
+	}
+	project := files.Project(filepath.FromSlash(c.name))
+	info, err := project.Stat(filepath.FromSlash(name))
+	return err == nil && info.Mode().IsRegular()
 }

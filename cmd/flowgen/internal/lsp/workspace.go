@@ -94,6 +94,9 @@ func (w *workspace) open(uri string, version int, s string) {
 	w.docs[name] = &document{uri: uri, version: version, text: newText(s, w.utf8)}
 	delete(w.published, uri) // the client knows nothing of the document yet
 	w.changed(name)
+	if filepath.Base(name) == parser.BindingsName {
+		w.scan = append(siblings(name), w.scan...)
+	}
 }
 
 func (w *workspace) change(uri string, version int, list []change) {
