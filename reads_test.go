@@ -64,6 +64,7 @@ var exceptions = []struct{ file, uses, why string }{
 	{"cmd/flowgen/internal/program/workspace.go", "exec.Cmd exec.CommandContext filepath.Glob os.Lstat os.Stat", ownCache},
 	{"cmd/flowgen/internal/starter/gomod.go", "exec.Cmd exec.CommandContext", newFolder},
 	{"cmd/flowgen/internal/starter/starter.go", "filepath.Glob os.Lstat os.OpenFile os.Stat", newFolder},
+	{"cmd/flowgen/internal/toolchain/toolchain.go", "exec.LookPath filepath.WalkDir os.Open os.Stat", "files of flowgen's own: the Go that it downloads"},
 	{"cmd/flowgen/exec_other.go", "exec.Command", runs},
 	{"cmd/flowgen/exec_unix.go", "syscall.Exec", runs},
 	{"cmd/flowgen/runsource.go", "exec.Command", "runs the program that --temporal names"},

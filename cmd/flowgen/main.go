@@ -3,8 +3,13 @@
 // Exit codes are those of package cli.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/toolchain"
+)
 
 func main() {
+	toolchain.Use()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -184,7 +184,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.AddCommand(a.runVerbs()...)
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
-		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand())
+		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand(), a.toolchainCommand())
 	root.AddCommand(a.inspectCommand(), a.diffCommand(), a.materializeCommand(), a.pinCommand()) // what was recorded
 	root.AddCommand(a.tortureCommand(), a.lspCommand(), a.studioCommand())
 	for _, c := range root.Commands() {

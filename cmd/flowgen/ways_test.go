@@ -146,7 +146,7 @@ var silent = map[string]string{
 
 // What names no file that is there: commands, and flags whose help speaks of files. All commands with --tool read it as check.
 var (
-	noTakers = []string{"explain", "schema", "version", "help", "init", "lsp", "studio"} // studio serves until it is stopped
+	noTakers = []string{"explain", "schema", "version", "help", "init", "lsp", "toolchain", "studio"} // studio serves until it is stopped
 	noFiles  = []string{"package", "run", "tool"}
 )
 

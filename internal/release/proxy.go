@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -210,5 +211,37 @@ func (p *proxy) build(ctx context.Context, temp string, modules []released) erro
 		return fmt.Errorf("a new project answers %s", out)
 	}
 	env = append(env, "PATH="+filepath.Join(temp, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"), "XDG_CACHE_HOME="+filepath.Join(temp, "user"))
-	return tour(ctx, filepath.Join(root.dir, "README.md"), filepath.Join(temp, "tour"), env)
+	readme := filepath.Join(root.dir, "README.md")
+	if err := tour(ctx, readme, filepath.Join(temp, "tour"), env); err != nil {
+		return err
+	}
+	return alone(ctx, readme, temp, env)
+}
+
+// alone follows the tour with the programs that it names and flowgen, which downloads Go.
+func alone(ctx context.Context, readme, temp string, env []string) error {
+	bin := filepath.Join(temp, "alone", "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return err
+	}
+	flowgen := filepath.Join(temp, "bin", "flowgen")
+	if err := os.Symlink(flowgen, filepath.Join(bin, "flowgen")); err != nil {
+		return err
+	}
+	for _, name := range []string{"sh", "sed", "sort"} {
+		exe, err := exec.LookPath(name)
+		if err != nil {
+			return err
+		}
+		if err := os.Symlink(exe, filepath.Join(bin, name)); err != nil {
+			return err
+		}
+	}
+	env = append(env, "PATH="+bin, "XDG_CACHE_HOME="+filepath.Join(temp, "alone", "cache"))
+	out, err := run(ctx, temp, env, flowgen, "toolchain")
+	if err != nil {
+		return err
+	}
+	env = append(env, "PATH="+bin+string(os.PathListSeparator)+filepath.Dir(strings.TrimSpace(out)))
+	return tour(ctx, readme, filepath.Join(temp, "alone", "tour"), env)
 }

@@ -12,11 +12,11 @@ import (
 
 var (
 	tourSection = regexp.MustCompile(`(?ms)^## A 60-second tour\n(.*?)^## `)
-	tourBlock   = regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```\n")
+	tourBlock   = regexp.MustCompile("(?ms)^```(yaml|console)[^\n]*\n(.*?)^```\n")
 	tourSaved   = regexp.MustCompile("as `([a-z.]+)`")
 )
 
-// tour follows the README of a module word by word in an empty folder: it saves the workflow and runs every command of the
+// tour follows the README of a module word by word in an empty folder: it saves its files and runs every command of the
 // tour, with the flowgen that env finds first.
 func tour(ctx context.Context, readme, dir string, env []string) error {
 	text, err := os.ReadFile(readme)
@@ -27,22 +27,25 @@ func tour(ctx context.Context, readme, dir string, env []string) error {
 	if section == nil {
 		return errors.New("the README has no tour")
 	}
-	saved := tourSaved.FindStringSubmatch(section[1])
-	if saved == nil {
-		return errors.New("the tour does not say how to save the workflow")
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	ran := 0
-	for _, block := range tourBlock.FindAllStringSubmatch(section[1], -1) {
-		if block[1] == "yaml" {
-			if err := os.WriteFile(filepath.Join(dir, saved[1]), []byte(block[2]), 0o644); err != nil {
+	before := 0
+	for _, at := range tourBlock.FindAllStringSubmatchIndex(section[1], -1) {
+		said, lang, text := section[1][before:at[0]], section[1][at[2]:at[3]], section[1][at[4]:at[5]]
+		before = at[1]
+		if lang == "yaml" {
+			saved := tourSaved.FindStringSubmatch(said)
+			if saved == nil {
+				return errors.New("the tour does not say how to save a file")
+			}
+			if err := os.WriteFile(filepath.Join(dir, saved[1]), []byte(text), 0o644); err != nil {
 				return err
 			}
 			continue
 		}
-		for _, part := range strings.Split("\n"+block[2], "\n$ ")[1:] {
+		for _, part := range strings.Split("\n"+text, "\n$ ")[1:] {
 			command, shown, _ := strings.Cut(part, "\n")
 			ran++
 			if err := step(ctx, dir, env, command, shown); err != nil {

@@ -15,7 +15,8 @@ func TestTour(t *testing.T) {
 		t.Skip(err)
 	}
 	page := "# P\n\n## A 60-second tour\n\nSave it as `a.flowgen.yaml`:\n\n```yaml\nname: a\n```\n\n```console\n$ flowgen run a.flowgen.yaml\n...\n3 guests\n" +
-		"$ flowgen check a.flowgen.yaml\nerror: wrong\n$ true\n$ flowgen plan && true\n$ sed -i.bak s/a/b/ a.flowgen.yaml\n```\n\n## End\n"
+		"$ flowgen check a.flowgen.yaml\nerror: wrong\n$ true\n$ flowgen plan && true\n$ sed -i.bak s/a/b/ a.flowgen.yaml\n```\n\n" +
+		"Save it as `b.test.yaml`:\n\n```yaml\ncases: {}\n```\n\n```console\n$ cat b.test.yaml\ncases: {}\n```\n\n## End\n"
 	env := []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"right", "", "", ""},
@@ -23,6 +24,8 @@ func TestTour(t *testing.T) {
 		{"a command that fails", "$ true", "$ false", "$ false"},
 		{"no tour", "60-second", "61-second", "no tour"},
 		{"no name", "`a.flowgen.yaml`", "it", "does not say"},
+		{"no name of the second", "as `b.test.yaml`", "too", "does not say"},
+		{"another file", "b.test.yaml", "c.test.yaml", ""},
 		{"no commands", "$ ", "% ", "only 0 commands"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -398,7 +398,7 @@ func (w *workspace) failed(ctx context.Context, err error, text string) error {
 	case errors.As(err, &strange):
 		return fmt.Errorf("%w; %s", strange, strange.Help())
 	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("the go command is not installed or not in PATH; flowgen needs it to build programs")
+		return errors.New("the go command is not installed or not in PATH; flowgen needs it to build programs: install Go, or download it with flowgen toolchain")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s: the go command has not built the program within %v", shown(w.file), goTime)
 	case ctx.Err() != nil:

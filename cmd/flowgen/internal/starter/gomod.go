@@ -190,7 +190,7 @@ func Tidy(ctx context.Context, dir string) error {
 func goCommand(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
 	exe, err := programs.Go(dir)
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("the go command is not installed or not in PATH")
+		return nil, errors.New("the go command is not installed or not in PATH: install Go, or download it with flowgen toolchain")
 	}
 	if err != nil {
 		return nil, err
