@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlfmt"
@@ -38,9 +40,11 @@ func comments(t *testing.T, name, text string) []string {
 // stricter are cases whose data do not fit what their own file declares: the native workflow ends there with an error
 // that says so, where the dialect goes on.
 var stricter = map[string]string{
-	"openexpertise/contract":  "tools return what no result of a tool is, and fields that their node does not write",
-	"yamlgraph/map_tool_call": "tasks have no arguments, or none that are a mapping",
-	"openexpertise/retries":   "a tool writes a field that the state does not have",
+	"openexpertise/contract":    "tools return what no result of a tool is, and fields that their node does not write",
+	"yamlgraph/map_tool_call":   "tasks have no arguments, or none that are a mapping",
+	"openexpertise/retries":     "a tool writes a field that the state does not have",
+	"openexpertise/schema_file": "an answer has a field that its schema does not name",
+	"openexpertise/values_odd":  "a tool returns NaN, which is null in JSON, for a number",
 }
 
 // TestSame runs what every case becomes with the case's inputs, and compares it with what the case gives (want/run, which
@@ -48,7 +52,7 @@ var stricter = map[string]string{
 //
 // The same means: the native output is the result of the dialect without what surrounds it (the status, and the name of the
 // last step); null and what is absent are one; so are absent lists and empty ones, where the state of a dialect knows a
-// difference. Where the dialect fails, the native workflow fails at the same node with the same code.
+// difference. Models are told the same (want/asked). Where the dialect fails, the native workflow fails at the same node with the same code.
 func TestSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links a program")
@@ -69,13 +73,15 @@ func TestSame(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.dir, func(t *testing.T) {
 			t.Parallel()
-			made, want := outcomes(c.dialect, c.run(t, exe)), outcomes(c.dialect, c.find("want/run"))
+			out, asked := c.run(t, exe)
+			made, want := outcomes(c.dialect, out), outcomes(c.dialect, c.find("want/run"))
 			if len(made) != len(want) {
 				t.Fatalf("%d runs, not %d", len(made), len(want))
 			}
 			for i := range want {
 				if why, ok := stricter[c.dir]; ok && strings.HasPrefix(made[i].text, "error: ") && strings.Contains(made[i].text, "VALIDATION_ERROR") && !strings.HasPrefix(want[i].text, "error: ") {
 					t.Log("stricter:", why)
+					asked = c.find("want/asked") // as far as it came
 					continue
 				}
 				if !same(c.dialect, want[i].text, made[i].text) {
@@ -84,6 +90,9 @@ func TestSame(t *testing.T) {
 				if want[i].calls != made[i].calls {
 					t.Errorf("run %d makes %d calls, not %d", i+1, made[i].calls, want[i].calls)
 				}
+			}
+			if told := c.find("want/asked"); told != asked {
+				t.Errorf("what models are told (-dialect +native):\n%s", cmp.Diff(strings.Split(told, "\n"), strings.Split(asked, "\n")))
 			}
 		})
 	}
@@ -97,8 +106,9 @@ type outcome struct {
 
 var (
 	visit   = regexp.MustCompile(`#\d+$`)
-	attempt = regexp.MustCompile(`\[\d+\]/ask_`) // of an agent that has a policy of its own
-	between = regexp.MustCompile(`\]/\w+_wait$`) // the wait after one
+	attempt = regexp.MustCompile(`\[\d+\]/ask_`)      // of an agent that has a policy of its own
+	further = regexp.MustCompile(`\]/([a-z_]+)_\d+$`) // of a node that is in a loop twice
+	between = regexp.MustCompile(`\]/\w+_wait$`)      // the wait after one
 )
 
 // outcomes are the runs of want/run. A key that ends in #2 is a second attempt.
@@ -114,6 +124,7 @@ func outcomes(dialect, text string) []outcome {
 		default:
 			if dialect != "yamlgraph" { // where it is another round of a cycle
 				key = attempt.ReplaceAllString(visit.ReplaceAllString(key, ""), "/ask_")
+				key = further.ReplaceAllString(key, "]/$1")
 			}
 			if !seen[key] {
 				seen[key] = true
@@ -186,8 +197,8 @@ func plain(v any) any {
 	return v
 }
 
-// run runs a case as plain Go, recorded and replayed.
-func (c *testcase) run(t *testing.T, exe string) string {
+// run runs a case as plain Go, recorded and replayed. asked is what models are told.
+func (c *testcase) run(t *testing.T, exe string) (text, asked string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range c.archive.Files {
@@ -215,14 +226,16 @@ func (c *testcase) run(t *testing.T, exe string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), exe, c.dir, input)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	told := filepath.Join(t.TempDir(), "asked")
+	cmd.Env = append(os.Environ(), "ASKED="+told, "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	return string(out)
+	lines, _ := os.ReadFile(told) // there is none where no model is asked
+	return string(out), string(lines)
 }
 
 // link builds one program of all native files.

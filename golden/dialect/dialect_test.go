@@ -63,9 +63,9 @@ var suites = func() []*suite {
 }()
 
 // A testcase is one txtar file: a workflow with its tools, the inputs of its runs (inputs.jsonl), what the compiler says of
-// it (want/diag), the Go that it makes (want/flow.go, in some cases) and what the runs give (want/run). A first line
-// `compat: upstream` of the comment compiles it so; one that begins with `not run:` says that it needs a server that is not
-// here: it is compiled and linked.
+// it (want/diag), the Go that it makes (want/flow.go, in some cases), what the runs give (want/run) and what models are told in
+// them (want/asked). A first line `compat: upstream` of the comment compiles it so; one that begins with `not run:` says that it
+// needs a server that is not here: it is compiled and linked.
 type testcase struct {
 	suite     *suite
 	name, dir string // dir is <dialect>/<name>, the folder that the case seems to be in
@@ -408,7 +408,8 @@ func TestRun(t *testing.T) {
 		}
 		cmd := exec.CommandContext(t.Context(), exe, c.dir, c.input())
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		asked := filepath.Join(t.TempDir(), "asked")
+		cmd.Env = append(os.Environ(), "ASKED="+asked, "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
@@ -416,6 +417,8 @@ func TestRun(t *testing.T) {
 			t.Fatalf("%v\n%s", err, stderr.String())
 		}
 		c.compare(t, "want/run", string(out))
+		told, _ := os.ReadFile(asked) // there is none where no model is asked
+		c.compare(t, "want/asked", string(told))
 		c.save(t)
 	})
 }

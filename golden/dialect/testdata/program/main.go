@@ -64,12 +64,15 @@ func main() {
 		try(f, input)
 	}
 	worker.Shutdown()
+	tell()
 }
 
 // try runs a case with one input.
 func try(f workflow, input []byte) {
 	recorder := journal.NewRecorder()
+	listening.Store(true)
 	plain := outcome(f, input)
+	listening.Store(false)
 	recorded := outcome(f, input, runtime.WithEngine(recorder))
 	worker.Shutdown()
 	replayed := outcome(f, input, runtime.WithEngine(journal.Replay(recorder.Journal())))
@@ -130,10 +133,6 @@ func model(_ context.Context, op engine.Op, out any, tool func() error) error {
 	if err != nil {
 		return err
 	}
-	if r := works(in); r != nil {
-		*reply = *r
-		return nil
-	}
 	var asked llm.Conversation
 	if err := json.Unmarshal(in, &struct{ Conv *llm.Conversation }{&asked}); err != nil {
 		return err
@@ -142,6 +141,11 @@ func model(_ context.Context, op engine.Op, out any, tool func() error) error {
 		if err := json.Unmarshal(in, &asked); err != nil {
 			return err
 		}
+	}
+	hear(asked)
+	if r := works(in); r != nil {
+		*reply = *r
+		return nil
 	}
 	text := asked.Messages[0].Text
 	var times, status int
