@@ -72,6 +72,8 @@ type Predicate struct {
 	Span source.Span
 }
 
+var operators = []string{"&&", "||", "==", "!=", "<", "<=", ">", ">="}
+
 // String is the condition in the spelling of the native language.
 func (c *Predicate) String() string {
 	switch c.Op {
@@ -81,12 +83,12 @@ func (c *Predicate) String() string {
 		return "length(" + c.Kids[0].String() + ")"
 	}
 	side := func(k *Predicate) string {
-		if k.Op == "||" && c.Op == "&&" {
+		if k.Op == "||" && c.Op != "||" || c.Op != "&&" && c.Op != "||" && slices.Contains(operators, k.Op) {
 			return "(" + k.String() + ")"
 		}
 		return k.String()
 	}
-	if !slices.Contains([]string{"&&", "||", "==", "!=", "<", "<=", ">", ">="}, c.Op) {
+	if !slices.Contains(operators, c.Op) {
 		return c.Span.Text()
 	}
 	return side(c.Kids[0]) + " " + c.Op + " " + side(c.Kids[1])
