@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert/doc"
@@ -18,6 +19,12 @@ type Condition struct {
 	// Lacks reports whether there may be no value at a place, which then is neither equal to another nor before or after it; nil:
 	// there always is one.
 	Lacks func(*dialect.Reference) bool
+	// Never reports whether there is no value at a place in any run; nil: there may be one.
+	Never func(*dialect.Reference) bool
+	// Strict says that values of two types are not equal.
+	Strict bool
+	// Else is called in place of a refusal, and the text does not count then.
+	Else func()
 	// Refusal and Help are about conditions that mean something else here; empty: those that fit most dialects.
 	Refusal, Help string
 }
@@ -26,7 +33,17 @@ type Condition struct {
 func (c *Condition) Text(p *dialect.Predicate) string {
 	switch p.Op {
 	case "&&", "||":
-		return c.side(p, p.Kids[0]) + " " + p.Op + " " + c.side(p, p.Kids[1])
+		a, b := c.side(p, p.Kids[0]), c.side(p, p.Kids[1])
+		for _, side := range [][2]string{{a, b}, {b, a}} {
+			switch {
+			case !c.Strict:
+			case side[0] == decided[p.Op]:
+				return side[0]
+			case side[0] == decided["&&"] || side[0] == decided["||"]:
+				return side[1]
+			}
+		}
+		return a + " " + p.Op + " " + b
 	case "==", "!=", "<", "<=", ">", ">=":
 		if text := c.compared(p, p.Op, p.Op == "!="); text != "" {
 			return text
@@ -38,11 +55,18 @@ func (c *Condition) Text(p *dialect.Predicate) string {
 			return a
 		}
 	}
+	if c.Else != nil {
+		c.Else()
+		return "true"
+	}
 	c.Refuse(p.Span, cmp.Or(c.Help, "compare fields with values of their declared type"), "%s", cmp.Or(c.Refusal, "this condition has another meaning, or none, where values have types"))
 	return "true"
 }
 
 var negations = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+// decided is what one side of an operator is when the other does not count.
+var decided = map[string]string{"&&": "false", "||": "true"}
 
 // Not is the opposite of a condition.
 func (c *Condition) Not(p *dialect.Predicate) string {
@@ -56,8 +80,16 @@ func (c *Condition) Not(p *dialect.Predicate) string {
 
 // compared is a comparison, and absent what it is where there is no value; empty: the native language has none.
 func (c *Condition) compared(p *dialect.Predicate, op string, absent bool) string {
+	for i, kid := range p.Kids {
+		if kid.Op == "ref" && c.Never != nil && c.Never(kid.Ref) && p.Kids[1-i].Op == "const" {
+			return strconv.FormatBool(absent)
+		}
+	}
 	a, at := c.operand(p.Kids[0])
 	b, bt := c.operand(p.Kids[1])
+	if c.Strict && (op == "==" || op == "!=") && scalar(at) && scalar(bt) && at.Kind != bt.Kind && !(number(at) && number(bt)) {
+		return strconv.FormatBool(op == "!=")
+	}
 	if at == nil || bt == nil || !(number(at) && number(bt) || (op == "==" || op == "!=") && at.Kind == bt.Kind && at.Kind != schema.List && at.Kind != schema.Map) {
 		return ""
 	}
@@ -83,6 +115,11 @@ func (c *Condition) side(p, kid *dialect.Predicate) string {
 		return "(" + text + ")"
 	}
 	return text
+}
+
+// scalar reports whether values of a type are texts, numbers or truth values.
+func scalar(t *schema.Type) bool {
+	return t != nil && (t.Kind == schema.String || t.Kind == schema.Bool || number(t))
 }
 
 func number(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Float }

@@ -30,7 +30,7 @@ func (p *nodePrinter) put(key string, v doc.Value, own ...source.Span) {
 func (c *Converter) node(n *ir.Node) doc.Value {
 	p := &nodePrinter{c, &doc.Mapping{}, NodeAt(c.Root, n.Span)}
 	if n.When != nil {
-		p.put("when", p.condition(n.When))
+		p.put("when", p.condition(n.When), n.When.Text.Span)
 	}
 	switch v := n.Verb.(type) { // of verbs that no conversion makes there is nothing to print
 	case nil: // which was refused

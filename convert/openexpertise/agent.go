@@ -14,19 +14,18 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// shownFunc writes values in prompts as the engine does.
-const shownFunc = schema.RuntimePath + "/openexpertise.Shown"
+// shownFunc writes values in prompts as the engine does, toldFunc what skills are told.
+const (
+	shownFunc = schema.RuntimePath + "/openexpertise.Shown"
+	toldFunc  = schema.RuntimePath + "/openexpertise.Told"
+)
 
 // agent finds what the answer of an agent writes. One without a schema is text; the properties of a schema are fields.
 func (x *experience) agent(u *unit, v *ir.LLM) {
 	n := u.node
-	if n.Prompt == nil {
-		x.Refuse(n.ID.Span, "write an `llm` node with `system`, and a `prompt` that says what it needs", "the prompt of the skill %s is JSON of everything that it reads", n.ID.Name)
-		return
-	}
 	if n.Schema == "" {
 		if s := x.fields[u.writes[0]]; s != nil && (s.Type.Kind != schema.String && s.Type.Kind != schema.Any || s.Merge.Kind == ir.MergeAppend) {
-			x.Refuse(n.ID.Span, "declare the field as a string", "%s writes text to state.%s, which does not take it", n.ID.Name, u.writes[0])
+			x.doomed(u, "%s writes text to state.%s, which does not take it", n.ID.Name, u.writes[0])
 		}
 		return
 	}
@@ -38,7 +37,7 @@ func (x *experience) agent(u *unit, v *ir.LLM) {
 		x.Refuse(n.ID.Span, "write `out` on the native `llm` node", "the schema of %s cannot be read", n.ID.Name)
 		return
 	}
-	u.answer = x.answerType(n, root)
+	u.answer = x.answerType(n, root, true)
 	u.writes = nil
 	for _, f := range u.answer.Fields {
 		s := x.fields[f.Name]
@@ -46,11 +45,29 @@ func (x *experience) agent(u *unit, v *ir.LLM) {
 			x.Refuse(n.ID.Span, "declare it in `state.schema`", "the answer of %s has the property %q, which is no field of the state", n.ID.Name, f.Name)
 			continue
 		}
-		if s.Merge.Kind == ir.MergeAppend || !schema.Assignable(f.Type, s.Type) {
+		if f.Type.Kind == schema.Opt {
+			u.maybe = append(u.maybe, f.Name)
+		}
+		if t := f.Type.Present(); s.Merge.Kind != ir.MergeLast && f.Type.Kind == schema.Opt || s.Merge.Kind == ir.MergeAppend || !schema.Assignable(t, s.Type) {
 			x.Refuse(n.ID.Span, "declare the field as what is written", "%s writes %s to state.%s, which is %s", n.ID.Name, f.Type, f.Name, s.Type)
 		}
 		u.writes = append(u.writes, f.Name)
 	}
+}
+
+// doomed is a node each of whose answers the state refuses: it runs, and then it has failed. Where the run goes on, and nothing
+// waits for it, the native node keeps its answer to itself.
+func (x *experience) doomed(u *unit, format string, args ...any) {
+	n := u.node
+	awaited := slices.ContainsFunc(x.tree.Nodes, func(m *openexpertise.Node) bool {
+		return slices.ContainsFunc(m.Routes, func(r *dialect.Route) bool { return r.From.Name == n.ID.Name })
+	})
+	if !n.Skips || n.Attempts > 1 || awaited || x.in[n] != nil {
+		x.Refuse(n.ID.Span, "declare the field as what is written", format, args...)
+		return
+	}
+	x.Note(n.ID.Span, "remove the node, or declare the field as what is written", format+": what it gives is not used", args...)
+	u.writes = nil
 }
 
 // answerKeys are the keys of schemas that the native language has words for.
@@ -58,9 +75,9 @@ var answerKeys = []string{"$schema", "type", "properties", "required", "items", 
 
 var answerTypes = map[string]*schema.Type{"string": schema.StringType, "boolean": schema.BoolType, "integer": schema.IntType, "number": schema.FloatType}
 
-// answerType is the type that the schema of an answer describes. A property that may be left out has no counterpart: to the
-// native language it is null.
-func (x *experience) answerType(n *openexpertise.Node, s *yamlnode.Node) *schema.Type {
+// answerType is the type that the schema of an answer describes. Only a field of the state may be left out: then it stays as it is.
+// Inside of a value what is left out has no counterpart: to the native language it is null.
+func (x *experience) answerType(n *openexpertise.Node, s *yamlnode.Node, top bool) *schema.Type {
 	refuse := func(what string) *schema.Type {
 		x.Refuse(n.ID.Span, "write `out` on the native `llm` node", "the schema of %s has %s", n.ID.Name, what)
 		return schema.AnyType
@@ -85,7 +102,7 @@ func (x *experience) answerType(n *openexpertise.Node, s *yamlnode.Node) *schema
 	case answerTypes[word] != nil:
 		return answerTypes[word]
 	case word == "array" && s.Get("items") != nil:
-		return schema.ListOf(x.answerType(n, s.Get("items")))
+		return schema.ListOf(x.answerType(n, s.Get("items"), false))
 	case word == "array":
 		return schema.ListOf(schema.AnyType)
 	case word == "object" && props == nil:
@@ -94,10 +111,14 @@ func (x *experience) answerType(n *openexpertise.Node, s *yamlnode.Node) *schema
 		t := convert.Struct()
 		for _, p := range props.Entries {
 			required := s.Get("required")
-			if required == nil || !slices.ContainsFunc(required.Items, func(r *yamlnode.Node) bool { return r.Text.Value == p.Key.Text.Value }) {
-				return refuse("the property `" + p.Key.Text.Value + "`, which may be left out: to the native language it would be null")
+			f := convert.Field(p.Key.Text.Value, x.answerType(n, p.Value, false))
+			switch {
+			case required != nil && slices.ContainsFunc(required.Items, func(r *yamlnode.Node) bool { return r.Text.Value == f.Name }):
+			case !top:
+				return refuse("the property `" + f.Name + "`, which may be left out: to the native language it would be null")
+			default:
+				f.Type = schema.OptOf(f.Type, "")
 			}
-			f := convert.Field(p.Key.Text.Value, x.answerType(n, p.Value))
 			if d := p.Value.Get("description"); d != nil {
 				f.Description = d.Text.Value
 			}
@@ -110,6 +131,10 @@ func (x *experience) answerType(n *openexpertise.Node, s *yamlnode.Node) *schema
 
 // ask rewrites an agent.
 func (x *experience) ask(u *unit, v *ir.LLM, to *ir.Node, vars variables) {
+	if u.node.System != nil {
+		x.skill(u, v, to, vars)
+		return
+	}
 	var text strings.Builder
 	for _, s := range u.node.Prompt.Segments {
 		if s.Ref == nil {
@@ -120,6 +145,58 @@ func (x *experience) ask(u *unit, v *ir.LLM, to *ir.Node, vars variables) {
 	}
 	to.Verb = &ir.LLM{Model: v.Model, Prompt: &ir.Prompt{Text: convert.Text(text.String())}, Out: u.answer}
 	for _, f := range u.writes {
+		given := u.result(to.ID.Name, f)
+		if slices.Contains(u.maybe, f) {
+			if x.mayLack(f); x.overwrites(u.node, f) {
+				given = "first(" + given + ", state." + f + ")"
+			}
+		}
+		to.Set = append(to.Set, convert.Set(f, given))
+	}
+}
+
+// overwrites reports whether a field may have a value when a node writes it.
+func (x *experience) overwrites(n *openexpertise.Node, field string) bool {
+	return n.Each != nil || x.in[n] != nil || slices.ContainsFunc(x.tree.Nodes, func(w *openexpertise.Node) bool {
+		return w != n && x.runs(w) && slices.Contains(x.units[w].writes, field) && !x.before(n, w)
+	})
+}
+
+// skill rewrites a skill: a node before it makes the text of what it is told.
+func (x *experience) skill(u *unit, v *ir.LLM, to *ir.Node, vars variables) {
+	told := &ir.Object{}
+	put := func(key string, v ir.Value) { told.Entries = append(told.Entries, convert.Pair(key, v)) }
+	for _, id := range u.node.Reads {
+		if !x.written(id.Name) {
+			continue
+		}
+		if place, _ := x.place(u, &dialect.Reference{Root: "state", Path: []string{id.Name}, Text: source.Text{Span: id.Span}}, vars); place != "" {
+			put(id.Name, convert.Ref(place))
+		}
+	}
+	for _, r := range u.node.Routes {
+		if from := x.units[x.nodes[r.From.Name]]; from.module != nil && from.module.says("edge_output") {
+			x.Refuse(r.Span, "write it to the state", "what %s hands on may be missing in what the skill %s is told", r.From.Name, u.node.ID.Name)
+		}
+	}
+	if u.node.Args != nil {
+		for _, e := range u.node.Args.Entries {
+			if slices.ContainsFunc(told.Entries, func(o *ir.Entry) bool { return o.Key.Name == e.Key.Name }) {
+				x.Refuse(e.Key.Span, "rename it", "the argument %s has the name of a field that the skill reads", e.Key.Name)
+			}
+			if r, is := e.Value.(*dialect.Reference); !is || !x.never(r, u.node) {
+				value, _ := x.argument(e.Value, u.node)
+				put(e.Key.Name, value)
+			}
+		}
+	}
+	if vars != (variables{}) || x.in[u.node] != nil {
+		x.Refuse(u.node.ID.Span, "write an agent with a prompt", "the skill %s is told of its item", u.node.ID.Name)
+	}
+	name := x.FreeID(convert.NativeID(to.ID.Name + "_told"))
+	u.before = append(u.before, &ir.Node{ID: convert.Name(name), Verb: convert.Call(toldFunc, convert.Pair("in", told))})
+	to.Verb = &ir.LLM{Model: v.Model, System: convert.Text(doc.Braces(u.node.System.Text.Value)), Prompt: &ir.Prompt{Text: convert.Text("{{ " + name + " }}")}}
+	for _, f := range u.writes {
 		to.Set = append(to.Set, convert.Set(f, u.result(to.ID.Name, f)))
 	}
 }
@@ -127,7 +204,19 @@ func (x *experience) ask(u *unit, v *ir.LLM, to *ir.Node, vars variables) {
 // placeholder is what a name in a prompt stands for: text and numbers in place, and what JavaScript writes as JSON by a node
 // before the agent.
 func (x *experience) placeholder(u *unit, id string, r *dialect.Reference, vars variables) string {
-	place, typ := x.place(u, r, vars)
+	var in ir.Value
+	place, typ := "", (*schema.Type)(nil)
+	if r.Root == "args" {
+		if in = x.given(u.node, r.Path[0]); in == nil {
+			return doc.Braces(r.Text.Value)
+		}
+		if c, is := in.(*ir.Scalar); is && c.Tag == "!!str" && len(r.Path) == 1 && r.Filter == "" {
+			return doc.Braces(c.Text.Value)
+		}
+		typ = schema.AnyType
+	} else if place, typ = x.place(u, r, vars); typ != nil {
+		in = convert.Ref(place)
+	}
 	switch {
 	case typ == nil:
 		return ""
@@ -150,15 +239,26 @@ func (x *experience) placeholder(u *unit, id string, r *dialect.Reference, vars 
 		path.Items = append(path.Items, convert.Literal(r.Filter))
 	}
 	name := x.FreeID(convert.NativeID(strings.Join(append([]string{id, r.Root}, r.Path...), "_")))
-	if r.Root == "state" || r.Root == "edges" {
+	if r.Root == "state" || r.Root == "edges" || r.Root == "args" {
 		name = x.FreeID(convert.NativeID(id + "_" + strings.Join(r.Path, "_")))
 	}
 	if slices.ContainsFunc(u.before, func(n *ir.Node) bool { return n.ID.Name == name }) {
 		return "{{ " + name + " }}"
 	}
 	u.before = append(u.before, &ir.Node{ID: convert.Name(name), Verb: convert.Call(shownFunc,
-		convert.Pair("in", convert.Ref(place)), convert.Pair("path", path), convert.Pair("placeholder", convert.Literal(r.Text.Value)))})
+		convert.Pair("in", in), convert.Pair("path", path), convert.Pair("placeholder", convert.Literal(r.Text.Value)))})
 	return "{{ " + name + " }}"
+}
+
+// given is the value of an argument; nil: it certainly has none.
+func (x *experience) given(n *openexpertise.Node, name string) ir.Value {
+	for _, e := range n.Args.Entries {
+		if r, is := e.Value.(*dialect.Reference); e.Key.Name == name && (!is || !x.never(r, n)) {
+			v, _ := x.argument(e.Value, n)
+			return v
+		}
+	}
+	return nil
 }
 
 // place is where a value of a prompt is, with its type; nil: it was refused.
@@ -202,7 +302,7 @@ func (x *experience) place(u *unit, r *dialect.Reference, vars variables) (strin
 		}
 		return x.IDs[r.Path[0]] + ".edge_output", schema.AnyType
 	}
-	return refuse("write the value into the prompt", "an argument in a prompt has no counterpart")
+	return refuse("write the value into the prompt", "this name in a prompt has no counterpart")
 }
 
 // sharesName reports whether a placeholder names a node before the agent and a field that it reads.
@@ -220,7 +320,7 @@ func (x *experience) writer(field string, n *openexpertise.Node) *unit {
 			continue
 		}
 		_, asks := m.Verb.(*ir.LLM)
-		if found != nil || !asks || m.Each != nil || !x.order.Left(m, n) {
+		if found != nil || !asks || slices.Contains(u.maybe, field) || m.Each != nil || !x.order.Left(m, n) {
 			return nil
 		}
 		found = u
@@ -238,7 +338,7 @@ func (u *unit) result(id, field string) string {
 
 // index is the name of the number of an item, where the prompt asks for it.
 func (x *experience) index(n *openexpertise.Node, vars variables) *ir.Ident {
-	if slices.ContainsFunc(n.Prompt.Segments, func(s dialect.MixedSegment) bool { return s.Ref != nil && s.Ref.Root == "index" }) {
+	if n.Prompt != nil && slices.ContainsFunc(n.Prompt.Segments, func(s dialect.MixedSegment) bool { return s.Ref != nil && s.Ref.Root == "index" }) {
 		return &ir.Ident{Name: vars.index}
 	}
 	return nil

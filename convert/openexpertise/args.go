@@ -7,9 +7,13 @@ import (
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
+
+// seenFunc leaves out what has no value.
+const seenFunc = schema.RuntimePath + "/openexpertise.Seen"
 
 // always are the arguments that the engine gives to every module.
 var always = []string{"_state", "_edge_inputs"}
@@ -36,14 +40,14 @@ func (x *experience) arguments(u *unit, to *args, vars variables) {
 			if slices.Contains(always, e.Key.Name) || slices.ContainsFunc(names, func(own *ir.Entry) bool { return own.Key.Name == e.Key.Name }) {
 				continue // the engine's own takes its place
 			}
+			if r, is := e.Value.(*dialect.Reference); is && x.never(r, u.node) {
+				continue // to JavaScript what is undefined is not there
+			}
 			v, typ := x.argument(e.Value, u.node)
 			to.add(e.Key, v, typ)
 		}
 	}
 	mod := u.module
-	if len(names) > 0 && mod.all() {
-		x.Refuse(u.node.ID.Span, "take the parts that it needs out of its argument", "the module can see its argument as a whole, in which the engine puts %s and %s", names[len(names)-2].Key.Name, names[len(names)-1].Key.Name)
-	}
 	for _, e := range names {
 		if mod.reads(e.Key.Name) {
 			to.add(e.Key, e.Value, nameType(e.Key.Name))
@@ -55,52 +59,66 @@ func (x *experience) arguments(u *unit, to *args, vars variables) {
 	if mod.reads("_state") {
 		x.stateOf(u, to)
 	}
+	for _, name := range mod.takes { // what the engine does not give is undefined, which is null here
+		if !slices.ContainsFunc(to.in, func(f *schema.Field) bool { return f.Name == name }) {
+			if !mod.guards(name, x.handsOn(u)) {
+				x.Refuse(u.node.ID.Span, fmt.Sprintf("read it as `%s ?? ...`", name), "%s is not given %s: to the module it would be null instead of undefined", u.node.ID.Name, name)
+			}
+			to.in = append(to.in, convert.Field(name, schema.OptOf(schema.AnyType, "")))
+		}
+	}
 }
 
 // edgeInputs hands on what the nodes before have given.
 func (x *experience) edgeInputs(u *unit, to *args) {
 	p := u.module.looks("_edge_inputs")
-	v := &ir.Object{}
-	var seen []string
+	v, lacks := &ir.Object{}, false
+	put := func(name, place string) {
+		if !slices.ContainsFunc(v.Entries, func(e *ir.Entry) bool { return e.Key.Name == name }) {
+			v.Entries = append(v.Entries, convert.Pair(name, convert.Ref(place)))
+		}
+	}
 	if r := x.in[u.node]; r != nil && r.Kind == openexpertise.PhasePipeline {
 		if i := slices.Index(r.nodes, u.node); i > 0 {
 			name := r.nodes[i-1].ID.Name
-			v.Entries = append(v.Entries, convert.Pair(name, convert.Ref(x.IDs[name]+".edge_output")))
+			put(name, x.IDs[name]+".edge_output")
 		}
 	}
 	for _, r := range u.node.Routes {
-		from := x.units[x.nodes[r.From.Name]]
-		if !p.whole && !slices.Contains(p.fields, r.From.Name) {
-			continue
-		}
+		from, id := x.units[x.nodes[r.From.Name]], x.IDs[r.From.Name]
 		switch {
-		case from.module == nil || !from.module.says("edge_output"):
-			continue
-		case from.node.Each != nil:
-			x.Refuse(r.Span, "write it to the state", "the edge_output of a for_each is that of its last item: this is not converted")
-		}
-		if !slices.Contains(seen, r.From.Name) {
-			seen = append(seen, r.From.Name)
-			v.Entries = append(v.Entries, convert.Pair(r.From.Name, convert.Ref(x.IDs[r.From.Name]+".edge_output")))
+		case !p.whole && !slices.Contains(p.fields, r.From.Name), from.module == nil || !from.module.says("edge_output"):
+		case from.node.Each != nil: // that of its last item
+			lacks = lacks || p.whole || p.exact[r.From.Name]
+			put(r.From.Name, id+"[size("+id+") - 1]?.edge_output")
+		default:
+			put(r.From.Name, id+".edge_output")
 		}
 	}
-	to.add(convert.Name("_edge_inputs"), v, schema.MapOf(schema.AnyType))
+	to.add(convert.Name("_edge_inputs"), x.seen(u, "edges", v, lacks), schema.MapOf(schema.AnyType))
+}
+
+// seen is an object, or where the module asks which of its fields there are, what a node before makes of it.
+func (x *experience) seen(u *unit, what string, v *ir.Object, lacks bool) ir.Value {
+	if !lacks {
+		return v
+	}
+	if u.node.Each != nil || x.in[u.node] != nil {
+		x.Refuse(u.node.ID.Span, "read it as `... ?? ...`", "what %s sees may be missing in one round and there in another", u.node.ID.Name)
+	}
+	name := x.FreeID(convert.NativeID(x.IDs[u.node.ID.Name] + "_" + what))
+	u.before = append(u.before, &ir.Node{ID: convert.Name(name), Verb: convert.Call(seenFunc, convert.Pair("in", v))})
+	return convert.Ref(name)
 }
 
 // stateOf hands over the fields of the state that a module reads.
 func (x *experience) stateOf(u *unit, to *args) {
 	p := u.module.looks("_state")
-	if x.tree.Upstream && u.node.ReadsSome {
-		x.Refuse(u.node.ID.Span, "convert without --compat upstream", "the engine's _state has the fields of `reads` only")
+	fields := x.visible(u.node)
+	if !p.whole {
+		fields = slices.DeleteFunc(slices.Clone(p.fields), func(f string) bool { return !slices.Contains(fields, f) })
 	}
-	fields := p.fields
-	if p.whole {
-		fields = nil
-		for _, s := range x.tree.State {
-			fields = append(fields, s.Name.Name)
-		}
-	}
-	v, typ := &ir.Object{}, convert.Struct()
+	v, typ, lacks := &ir.Object{}, convert.Struct(), false
 	for _, f := range fields {
 		s := x.fields[f]
 		if s == nil || !x.written(f) {
@@ -108,17 +126,31 @@ func (x *experience) stateOf(u *unit, to *args) {
 		}
 		if !x.certain(f, u.node) {
 			if p.whole || p.exact[f] {
-				x.Refuse(u.node.ID.Span, fmt.Sprintf("read it as `_state.%s ?? ...`", f), "state.%s may not have been written when %s reads it: to the module it would be null instead of undefined", f, u.node.ID.Name)
+				if s.Merge.Kind == ir.MergeAppend || s.Type.Kind == schema.Any {
+					x.Refuse(u.node.ID.Span, fmt.Sprintf("read it as `_state.%s ?? ...`", f), "state.%s may not have been written when %s reads it: to the module it would be %s instead of undefined", f, u.node.ID.Name, map[bool]string{true: "an empty list", false: "null"}[s.Merge.Kind == ir.MergeAppend])
+				}
+				lacks = true
 			}
 			x.mayLack(f)
 		}
 		v.Entries = append(v.Entries, convert.Pair(f, convert.Ref("state."+f)))
 		typ.Fields = append(typ.Fields, convert.Field(f, x.read(s)))
 	}
-	if len(v.Entries) == 0 {
+	if len(v.Entries) == 0 || lacks {
 		typ = schema.MapOf(schema.AnyType)
 	}
-	to.add(ir.Ident{Name: "_state", Span: convert.Below(u.tree, "reads")}, v, typ)
+	key := ir.Ident{Name: "_state", Span: convert.Below(u.tree, "reads")}
+	to.add(key, x.seen(u, "state", v, lacks), typ)
+}
+
+// visible are the fields that the state of a module can have: under the engine's rule what its node reads.
+func (x *experience) visible(n *openexpertise.Node) (fields []string) {
+	for _, s := range x.tree.State {
+		if !x.tree.Upstream || slices.ContainsFunc(n.Reads, func(id ir.Ident) bool { return id.Name == s.Name.Name }) {
+			fields = append(fields, s.Name.Name)
+		}
+	}
+	return fields
 }
 
 // argument is a value of args, and its type.
@@ -127,7 +159,10 @@ func (x *experience) argument(v ir.Value, n *openexpertise.Node) (ir.Value, *sch
 	case *ir.Scalar:
 		return v, convert.TypeOf(v)
 	case *dialect.Reference:
-		if v.Root != "state" || len(v.Path) != 1 || v.Filter != "" {
+		switch {
+		case x.never(v, n):
+			return &ir.Scalar{Tag: "!!null", Text: source.Text{Value: "null", Span: v.Text.Span}}, schema.AnyType // which is undefined inside of a list
+		case v.Root != "state" || len(v.Path) != 1 || v.Filter != "":
 			x.Refuse(v.Text.Span, "write the part to a field of its own", "a path into a value whose shape is not declared has no counterpart")
 			return v, schema.AnyType
 		}
@@ -137,8 +172,24 @@ func (x *experience) argument(v ir.Value, n *openexpertise.Node) (ir.Value, *sch
 			return v, schema.AnyType
 		}
 		return convert.Ref("state."+v.Path[0], v.Text.Span), x.read(s)
+	case *ir.Object:
+		var kept []*ir.Entry
+		for _, e := range v.Entries {
+			if r, is := e.Value.(*dialect.Reference); !is || !x.never(r, n) {
+				kept = append(kept, e)
+			}
+		}
+		v = &ir.Object{Entries: kept, Span: v.Span}
+		return convert.Rewrite(v, func(v ir.Value) ir.Value { one, _ := x.argument(v, n); return one }), schema.AnyType
 	}
 	return convert.Rewrite(v, func(v ir.Value) ir.Value { one, _ := x.argument(v, n); return one }), schema.AnyType
+}
+
+// never reports whether a path certainly leads to nothing when a node runs: what writes the field comes later.
+func (x *experience) never(r *dialect.Reference, n *openexpertise.Node) bool {
+	return r.Root == "state" && len(r.Path) > 0 && !slices.ContainsFunc(x.tree.Nodes, func(w *openexpertise.Node) bool {
+		return x.runs(w) && slices.Contains(x.units[w].writes, r.Path[0]) && (w == n && n.Each != nil || x.in[n] != nil && x.in[n] == x.in[w] || w != n && !x.before(n, w))
+	})
 }
 
 // handsOn reports whether a node after u reads its edge_output.
@@ -146,7 +197,7 @@ func (x *experience) handsOn(u *unit) bool {
 	for _, n := range x.tree.Nodes {
 		v := x.units[n]
 		if n.Prompt != nil && u.module != nil && u.module.says("edge_output") && slices.ContainsFunc(n.Prompt.Segments, func(s dialect.MixedSegment) bool {
-			return x.sharesName(v, s.Ref) && s.Ref.Path[0] == u.node.ID.Name
+			return s.Ref != nil && s.Ref.Root == "edges" && s.Ref.Path[0] == u.node.ID.Name
 		}) {
 			return true
 		}

@@ -28,7 +28,19 @@ func (x *experience) edges() {
 			on[from], on[to] = true, true
 			switch {
 			case r.When != nil:
-				ways = append(ways, convert.When(from, to, x.test(r.When, x.nodes[r.From.Name]), r.Span))
+				test, typed := x.test(r.When, x.nodes[r.From.Name])
+				if !typed {
+					x.Refuse(r.When.Span, "compare fields with values of their declared type", "this condition has another meaning, or none, where values have types")
+				}
+				if many(x.nodes[r.From.Name]) {
+					if strings.Contains(test, "||") {
+						test = "(" + test + ")"
+					}
+					test = x.did(x.nodes[r.From.Name], true) + " && " + test
+				}
+				ways = append(ways, convert.When(from, to, test, r.Span))
+			case many(x.nodes[r.From.Name]):
+				ways = append(ways, convert.When(from, to, x.did(x.nodes[r.From.Name], true), r.Span))
 			case !slices.Contains(seen, from):
 				seen = append(seen, from)
 				ways = append(ways, convert.Edge(from, r.Span, to))
@@ -66,30 +78,30 @@ func (x *experience) edges() {
 	x.Out.Body.Edges = append(all, ends...)
 }
 
-// conditions refuses conditions whose value depends on when they are looked at: the engine does so just before the target
-// runs, the native language right after the source.
-func (x *experience) conditions() {
+// many reports whether a node runs for each item of a list and goes on when one fails: what comes after asks for all of them.
+func many(n *openexpertise.Node) bool { return n.Each != nil && n.Skips }
+
+// unclear refuses what depends on an order that neither edges nor the engine tell.
+func (x *experience) unclear() {
+	if x.line != nil {
+		return
+	}
 	for _, n := range x.tree.Nodes {
-		for _, r := range n.Routes {
-			from := x.nodes[r.From.Name]
-			r.When.Refs(func(ref *dialect.Reference) {
-				if ref.Root != "state" || len(ref.Path) == 0 {
-					return
-				}
-				for _, w := range x.tree.Nodes {
-					u := x.units[w]
-					if slices.Contains(u.writes, ref.Path[0]) && w != from && w != n && !x.before(w, from) && !x.before(n, w) {
-						x.Refuse(ref.Text.Span, "add an edge from it to "+from.ID.Name, "the node %s writes state.%s at a time that no edge tells, before or after this condition", w.ID.Name, ref.Path[0])
-					}
-				}
-			})
+		for _, w := range x.tree.Nodes {
+			if ref := x.conditionMeets(w, n); ref != nil {
+				x.Refuse(ref.Text.Span, "add an edge that orders them", "the node %s writes state.%s at a time that no edge tells, before or after this condition", w.ID.Name, ref.Path[0])
+			}
 		}
+	}
+	if s := x.appends(); s != nil {
+		x.Refuse(s.Name.Span, "add edges between the nodes that write it", "several nodes add to state.%s in an order that no edges tell", s.Name.Name)
 	}
 }
 
-// test is a condition on the state in the native language.
-func (x *experience) test(p *dialect.Predicate, from *openexpertise.Node) string {
-	c := convert.Condition{Converter: x.Converter}
+// test is a condition on the state in the native language, where one of its edges can say it; typed is false where none can.
+func (x *experience) test(p *dialect.Predicate, from *openexpertise.Node) (text string, typed bool) {
+	typed = true
+	c := convert.Condition{Converter: x.Converter, Else: func() { typed = false }}
 	c.Place = func(r *dialect.Reference) (string, *schema.Type) {
 		s := x.fields[strings.Join(r.Path, ".")]
 		if r.Root != "state" || s == nil || !x.written(r.Path[0]) || x.optional(s) || !slices.Contains(x.units[from].writes, r.Path[0]) && !x.certain(r.Path[0], from) {
@@ -97,12 +109,12 @@ func (x *experience) test(p *dialect.Predicate, from *openexpertise.Node) string
 		}
 		return "state." + r.Path[0], s.Type
 	}
-	return c.Text(p)
+	return c.Text(p), typed
 }
 
 // sideBySide tells where nodes that the engine runs one after the other run at the same time.
 func (x *experience) sideBySide() {
-	if x.tree.Concurrency > 1 {
+	if x.tree.Concurrency > 1 || x.line != nil {
 		return
 	}
 	nodes := x.tree.Nodes

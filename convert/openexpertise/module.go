@@ -15,6 +15,8 @@ type module struct {
 	text  string
 	whole bool     // it can see its argument as a whole
 	names []string // else what it looks at
+	takes []string // of those, what it takes out of its argument without a default
+	body  string   // what comes after its parameters
 	rest  bool     // and what is left of it
 
 	world string // what it looks at besides its argument; empty: nothing
@@ -42,6 +44,8 @@ func readModule(text string) *module {
 		}
 	}
 	params, ok := parameters(text)
+	_, m.body, _ = strings.Cut(text, params)
+	m.body, _, _ = strings.Cut(m.body, "\nexport {")
 	switch {
 	case !ok:
 		m.whole = true
@@ -51,6 +55,11 @@ func readModule(text string) *module {
 		m.named(params)
 	case strings.HasPrefix(params, "{") && strings.HasSuffix(params, "}") && strings.Count(params, "{") == 1:
 		m.pattern(params[1 : len(params)-1])
+		for part := range strings.SplitSeq(params[1:len(params)-1], ",") {
+			if name := jsName.FindString(part); name != "" && !strings.Contains(part, "=") && !strings.Contains(part, "...") {
+				m.takes = append(m.takes, name)
+			}
+		}
 	default:
 		m.whole = true
 	}
@@ -155,7 +164,24 @@ type part struct {
 	exact  map[string]bool // fields of which null and undefined may not be one
 }
 
-var guarded = lazyregexp.New(`^\s*(\?\?|\|\||&&|\?\.)`)
+// guards reports whether the module asks first, wherever it looks at what it takes by a name, whether there is a value, or hands it on
+// to nobody.
+func (m *module) guards(name string, handsOn bool) bool {
+	word := regexp.MustCompile(`[\w$]*` + regexp.QuoteMeta(name) + `[\w$]*`)
+	for _, at := range word.FindAllStringIndex(m.body, -1) {
+		if m.body[at[0]:at[1]] == name && !asked.MatchString(m.body[at[1]:]) && !strings.HasSuffix(m.body[:at[0]], "?? ") &&
+			(handsOn || !strings.HasSuffix(m.body[:at[0]], "edge_output: ")) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	asked   = lazyregexp.New(`^\s*(\?\?|\|\||&&|\?)`)
+	typeOf  = lazyregexp.New(`\btypeof\s+$`)
+	guarded = lazyregexp.New(`^\s*(\?\?|\|\||&&|\?\.)`)
+)
 
 // looks finds what a module reads of a field of its argument, such as _state.
 func (m *module) looks(name string) part {
@@ -167,6 +193,7 @@ func (m *module) looks(name string) part {
 		f := fieldAfter(after)
 		switch {
 		case m.text[at[0]:at[1]] != name:
+		case f == "" && typeOf.MatchString(before):
 		case f != "":
 			if !slices.Contains(p.fields, f) {
 				p.fields = append(p.fields, f)

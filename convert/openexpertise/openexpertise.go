@@ -23,7 +23,10 @@ type experience struct {
 	fields map[string]*ir.State
 	extra  map[*openexpertise.Node]*openexpertise.Node // the node that the engine runs before one, where no edge tells
 	rounds []*round
-	in     map[*openexpertise.Node]*round // the pipeline or loop that runs a node
+	line   []*openexpertise.Node              // the nodes of the graph, when the native ones run one after the other
+	made   map[*openexpertise.Node][]*ir.Node // the native nodes of those in the line
+	gone   map[*openexpertise.Node]bool       // what never runs, as its conditions never hold
+	in     map[*openexpertise.Node]*round     // the pipeline or loop that runs a node
 }
 
 // A unit is a node with what is known of its module.
@@ -32,6 +35,7 @@ type unit struct {
 	tree   *yamlnode.Node
 	module *module
 	writes []string     // state fields
+	maybe  []string     // of those, what an answer may leave out
 	answer *schema.Type // of an agent with a schema
 	before []*ir.Node   // that make the texts of its prompt
 }
@@ -45,19 +49,14 @@ var keys = map[string]string{
 var words = map[string]convert.Word{
 	"AnswerAs": {Is: "`schema`", Native: "write `out` on a native `llm` node"},
 	"Flows":    {Is: "nodes of the kind `experience`", Native: "convert each experience, and write a `flow` node for each run"},
-	"JSON":     {Is: "`output_format: json`", Native: "write a native `command` tool with `out`"},
-	"Prompt":   {Is: "a prompt", Native: "write a native `llm` node with `prompt`"},
-	"Schema":   {Is: "`schema`", Native: "write `out` on a native `llm` node"},
-	"System":   {Is: "a skill", Native: "write a native `llm` node with `system`"},
-	"Timeout":  {Is: "`timeout_ms`", Native: "write `timeout` on the native node"},
-	"Whens":    {Is: "a further `when`", Native: "write the condition on each native edge"},
 }
 
 // Convert converts an experience. Its tools return {state_delta, edge_output}: the fields of the delta become what a
 // node sets, with the types that the state declares.
 func Convert(c *convert.Converter) {
-	tree, _ := c.Workflow.Tree.(*openexpertise.Tree)
-	x := &experience{Converter: c, tree: tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}, in: map[*openexpertise.Node]*round{}}
+	tree := *c.Workflow.Tree.(*openexpertise.Tree)
+	tree.Nodes = slices.Clone(tree.Nodes)
+	x := &experience{Converter: c, tree: &tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}, in: map[*openexpertise.Node]*round{}, made: map[*openexpertise.Node][]*ir.Node{}, gone: map[*openexpertise.Node]bool{}}
 	x.order = &convert.Order[*openexpertise.Node]{All: true, Leads: x.leads, Fails: func(n *openexpertise.Node) bool { return n.Skips }}
 	c.Keys, c.Words = keys, words
 	x.sections()
@@ -74,8 +73,28 @@ func Convert(c *convert.Converter) {
 		return
 	}
 	x.chain()
-	x.conditions()
-	x.appends()
+	x.lineUp()
+	x.unclear()
+	for _, s := range x.tree.State {
+		if x.written(s.Name.Name) && !x.certain(s.Name.Name, nil) {
+			x.mayLack(s.Name.Name)
+		}
+	}
+	if x.line != nil {
+		x.inLine()
+	} else {
+		x.graph()
+	}
+	c.Out.Secrets, c.Out.Models = x.tree.Secrets, x.tree.Models
+	if len(x.rounds) > 0 {
+		x.roundNodes()
+	}
+	x.state()
+	x.sideBySide()
+}
+
+// graph are the nodes of the graph and their edges.
+func (x *experience) graph() {
 	for _, n := range x.tree.Nodes {
 		if x.in[n] != nil {
 			continue
@@ -84,17 +103,11 @@ func Convert(c *convert.Converter) {
 		node := x.node(u, variables{})
 		if n.Each == nil {
 			x.first(u, node)
-			c.Out.Body.Nodes = append(c.Out.Body.Nodes, u.before...)
+			x.Out.Body.Nodes = append(x.Out.Body.Nodes, u.before...)
 		}
-		c.Out.Body.Nodes = append(c.Out.Body.Nodes, node)
+		x.Out.Body.Nodes = append(x.Out.Body.Nodes, node)
 	}
-	c.Out.Secrets, c.Out.Models = x.tree.Secrets, x.tree.Models
 	x.edges()
-	if len(x.rounds) > 0 {
-		x.roundNodes()
-	}
-	x.state()
-	x.sideBySide()
 }
 
 // leads are the edges to a node, and the node that the engine runs before it: all of them have to do well.
@@ -128,7 +141,7 @@ func (x *experience) unit(n *openexpertise.Node) {
 		u.writes = append(u.writes, id.Name)
 	}
 	if v, ok := n.Verb.(*ir.LLM); ok {
-		x.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Args Reads ReadsSome Writes Routes Each Skips Attempts Base Double Times Prompt Schema AnswerAs")
+		x.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Args Reads ReadsSome Writes Routes Whens Each Skips Attempts Base Double Times Prompt System Schema AnswerAs")
 		x.agent(u, v)
 		return
 	}
@@ -137,7 +150,11 @@ func (x *experience) unit(n *openexpertise.Node) {
 		x.NoNode(n.ID, n.Verb)
 		return
 	}
-	x.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Args Reads ReadsSome Writes Routes Each Skips Attempts Base Double Times")
+	if _, command := call.Tool.Binding.(*ir.CommandTool); command {
+		x.Refuse(n.ID.Span, "declare a `command` tool whose `env` has the variables that the program needs", "the cli-agent %s sees the entire environment, for which the native language has no word", n.ID.Name)
+		return
+	}
+	x.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Args Reads ReadsSome Writes Routes Whens Each Skips Attempts Base Double Times")
 	js, ok := call.Tool.Binding.(*ir.JSTool)
 	if !ok {
 		return
@@ -163,12 +180,7 @@ func (x *experience) chain() {
 	if x.tree.Concurrency > 1 {
 		return
 	}
-	var order []*openexpertise.Node
-	for _, ph := range x.tree.Phases {
-		if ph.Kind == openexpertise.PhaseGraph {
-			order = append(order, ph.Nodes...)
-		}
-	}
+	order := x.engineOrder()
 	for i := 1; i < len(order); i++ {
 		for j := i - 1; j >= 0; j-- {
 			if x.order.Before(order[j], order[i]) {
@@ -186,7 +198,7 @@ func (x *experience) chain() {
 func (x *experience) certain(field string, at *openexpertise.Node) bool {
 	for _, w := range x.tree.Nodes {
 		u := x.units[w]
-		if u == nil || !x.runs(w) || !slices.Contains(u.writes, field) || u.node.Each != nil {
+		if u == nil || !x.runs(w) || !slices.Contains(u.writes, field) || slices.Contains(u.maybe, field) || u.node.Each != nil {
 			continue
 		}
 		if at != nil && x.order.Left(u.node, at) || at == nil && x.order.Always(u.node) {
@@ -201,9 +213,9 @@ func (x *experience) written(field string) bool {
 	return slices.ContainsFunc(x.tree.Nodes, func(n *openexpertise.Node) bool { return x.runs(n) && slices.Contains(x.units[n].writes, field) })
 }
 
-// appends refuses lists that several nodes add to in an order that is another one here: the engine runs waves of nodes, and
-// what runs in parallel here writes in the order of the file.
-func (x *experience) appends() {
+// appends is a list that several nodes add to in an order that is another one here: the engine runs waves of nodes, and what runs in
+// parallel here writes in the order of the file; nil: there is none.
+func (x *experience) appends() *ir.State {
 	at := map[*openexpertise.Node]int{}
 	for _, ph := range x.tree.Phases {
 		for _, n := range ph.Nodes {
@@ -227,9 +239,10 @@ func (x *experience) appends() {
 			writers = append(writers, n)
 		}
 		if !ordered && !free {
-			x.Refuse(s.Name.Span, "add edges between the nodes that write it", "several nodes add to state.%s in an order that no edges tell", s.Name.Name)
+			return s
 		}
 	}
+	return nil
 }
 
 // optional reports whether the type of a field has to allow for its absence: somewhere it is read before it is certain.
@@ -265,9 +278,6 @@ func (x *experience) state() {
 		if !x.written(name) {
 			continue
 		}
-		if !x.certain(name, nil) {
-			x.mayLack(name)
-		}
 		x.Out.State = append(x.Out.State, &ir.State{Name: s.Name, Type: x.read(s), Merge: ir.Merge{Kind: s.Merge.Kind}})
 		x.Out.Output = append(x.Out.Output, &ir.Output{Name: s.Name, Value: convert.Ref("state." + name)})
 	}
@@ -284,6 +294,11 @@ func (x *experience) node(u *unit, vars variables) *ir.Node {
 	id := x.IDs[n.ID.Name]
 	node := &ir.Node{ID: ir.Ident{Name: id}, Span: n.Span}
 	inner := node
+	if x.fails(n) {
+		x.Note(n.Each.Span, "let a node before it write the list", "%s goes through a list that there never is: it ends the run", n.ID.Name)
+		node.Verb = &ir.Fail{Message: convert.Text("for_each source of node \"" + n.ID.Name + "\" is not an array"), Code: "VALIDATION_ERROR"}
+		return node
+	}
 	if n.Each != nil {
 		vars = x.variables()
 		id = "each_" + id
@@ -296,9 +311,6 @@ func (x *experience) node(u *unit, vars variables) *ir.Node {
 			m.Index = &ir.Ident{Name: vars.index}
 		}
 		node.Verb = m
-		if n.Skips {
-			x.Refuse(n.Each.Span, "write `on_error: fail_run`", "a failed item of %s skips the nodes after it, and the others keep what they wrote: this cannot be said", n.ID.Name)
-		}
 	}
 	if llm, ok := n.Verb.(*ir.LLM); ok {
 		x.ask(u, llm, inner, vars)
@@ -312,7 +324,7 @@ func (x *experience) node(u *unit, vars variables) *ir.Node {
 	if len(n.Routes) > 1 || len(n.Routes) == 1 && x.extra[n] != nil {
 		node.Join = ir.JoinAll
 	}
-	x.policy(u, node, inner)
+	x.policy(u, inner)
 	return node
 }
 

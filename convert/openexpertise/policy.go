@@ -7,10 +7,11 @@ import (
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
+	"github.com/flowgen-dev/flowgen/parser/openexpertise"
 )
 
-// policy says what an error does to a node: of a map, what it does to the node inside.
-func (x *experience) policy(u *unit, node, inner *ir.Node) {
+// policy says what an error does to a node: of a map, to the node inside.
+func (x *experience) policy(u *unit, inner *ir.Node) {
 	n, codes := u.node, x.failures(u)
 	if n.Attempts > 1 {
 		inner.Retry = &ir.Retry{Attempts: n.Attempts, Codes: convert.Names(codes...), Constant: !n.Double, Base: convert.Duration(max(n.Base, time.Millisecond))}
@@ -25,9 +26,23 @@ func (x *experience) policy(u *unit, node, inner *ir.Node) {
 		}
 	}
 	for _, code := range codes {
-		if n.Skips && n.Each == nil {
-			node.Catch = append(node.Catch, &ir.Catch{Code: convert.Name(code), Target: convert.Name("end")})
+		if n.Skips { // of a map, an item that fails is null among its results
+			inner.Catch = append(inner.Catch, &ir.Catch{Code: convert.Name(code), Target: convert.Name("end")})
 		}
+	}
+}
+
+// did is that a node has run and done well, as the nodes after it ask: one that runs for each item, for all of them.
+func (x *experience) did(n *openexpertise.Node, certain bool) string {
+	id := x.IDs[n.ID.Name]
+	one := x.variables().item
+	switch all := id + ".all(" + one + ", " + one + " != null)"; {
+	case !many(n):
+		return id + " != null"
+	case certain:
+		return all
+	default:
+		return id + " != null && " + all
 	}
 }
 

@@ -23,24 +23,41 @@ type round struct {
 }
 
 // findRounds finds the pipelines and loops, and which node is in which. A node that is in several of them, or in one of them twice,
-// would be several native nodes.
+// is several native nodes.
 func (x *experience) findRounds() {
 	for _, ph := range x.tree.Phases {
 		if ph.Kind == openexpertise.PhaseGraph {
 			continue
 		}
-		r := &round{Phase: ph, nodes: ph.Nodes}
+		own := *ph
+		own.Nodes = nil
+		r := &round{Phase: &own}
 		x.rounds = append(x.rounds, r)
 		for _, n := range ph.Nodes {
-			if x.in[n] != nil {
-				x.Refuse(n.ID.Span, "write a node of its own for each of them", "the node %s is several times in pipelines and loops", n.ID.Name)
-			}
 			if n.Each != nil {
 				x.Refuse(n.Each.Span, "write the `map` into the native one", "the node %s has a for_each inside of a pipeline or a loop", n.ID.Name)
 			}
+			if x.in[n] != nil {
+				n = x.again(n)
+			}
+			own.Nodes = append(own.Nodes, n)
 			x.in[n] = r
 		}
+		r.nodes = own.Nodes
 	}
+}
+
+// again is a further node like n.
+func (x *experience) again(n *openexpertise.Node) *openexpertise.Node {
+	c := *n
+	for k := 2; slices.ContainsFunc(x.tree.Nodes, func(o *openexpertise.Node) bool { return o.ID.Name == c.ID.Name }); k++ {
+		c.ID.Name = fmt.Sprintf("%s_%d", n.ID.Name, k)
+	}
+	if x.IDs[c.ID.Name] == "" { // in the first attempt
+		x.IDs[c.ID.Name] = x.FreeID(convert.NativeID(c.ID.Name))
+	}
+	x.tree.Nodes = append(x.tree.Nodes, &c)
+	return &c
 }
 
 // handing cuts pipelines off behind a stage that never hands anything on: it ends every item.
@@ -74,7 +91,7 @@ func (x *experience) handing() {
 // runs reports whether a node ever runs.
 func (x *experience) runs(n *openexpertise.Node) bool {
 	r := x.in[n]
-	return r == nil || slices.Contains(r.nodes, n)
+	return !x.gone[n] && (r == nil || slices.Contains(r.nodes, n))
 }
 
 // roundLeads are the nodes that have done well whenever a node of a pipeline or a loop runs. It may not run at all.
@@ -107,6 +124,9 @@ func (x *experience) before(a, b *openexpertise.Node) bool {
 		}
 		return slices.Index(x.rounds, x.in[n])
 	}
+	if i, j := slices.Index(x.line, a), slices.Index(x.line, b); i >= 0 && j >= 0 {
+		return i < j
+	}
 	if x.in[a] != nil && x.in[a] == x.in[b] {
 		return slices.Index(x.in[a].Nodes, a) < slices.Index(x.in[a].Nodes, b)
 	}
@@ -137,6 +157,13 @@ func (x *experience) roundNodes() {
 			n.Verb = x.loop(r, n)
 		}
 		x.Out.Body.Nodes = append(x.Out.Body.Nodes, n)
+		if x.line != nil && r == x.rounds[0] {
+			for _, m := range x.made[x.line[len(x.line)-1]] {
+				for _, c := range m.Catch {
+					c.Target = convert.Name(r.id)
+				}
+			}
+		}
 		for _, from := range last {
 			x.Out.Body.Edges = append(x.Out.Body.Edges, convert.Edge(from, source.Span{}, r.id))
 		}
@@ -249,6 +276,10 @@ func (x *experience) roundBody(r *round, vars variables) ir.Body {
 
 // lasts are the nodes of the graph that nothing comes after, one of which certainly runs; none: the graph has no nodes.
 func (x *experience) lasts() (ids []string, ok bool) {
+	if x.line != nil {
+		last := x.made[x.line[len(x.line)-1]]
+		return []string{last[len(last)-1].ID.Name}, true
+	}
 	certain, any := "", false
 	for _, n := range x.tree.Nodes {
 		if x.in[n] != nil {
@@ -320,8 +351,18 @@ func (m *module) neverNull() bool {
 	return true
 }
 
-// constant reports whether a text begins with a literal that is a value of its own.
+// constant reports whether a text begins with a literal that is a value of its own, perhaps where another value would be undefined.
 func constant(text string) bool {
+	if c := choice.FindStringIndex(text); c != nil {
+		return literal(text[c[1]:], ": void 0 }", ": void 0,")
+	}
+	return literal(text, ",", "}")
+}
+
+var choice = regexp.MustCompile(`^[\w$.]+ \? `)
+
+// literal reports whether a text begins with a literal that one of the ends follows.
+func literal(text string, ends ...string) bool {
 	depth, end := 0, 0
 	for i := 0; i < len(text) && end == 0; i++ {
 		switch c := text[i]; {
@@ -344,5 +385,5 @@ func constant(text string) bool {
 		}
 	}
 	rest := strings.TrimLeft(text[end:], " \n\t")
-	return end > 0 && rest != "" && strings.IndexByte(",}", rest[0]) >= 0
+	return end > 0 && slices.ContainsFunc(ends, func(e string) bool { return strings.HasPrefix(rest, e) })
 }
