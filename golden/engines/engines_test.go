@@ -81,13 +81,10 @@ func small(wanted map[*engine]*driver, name string) bool {
 }
 
 // TestRandom compares documents that golden/<dialect>/engine/generate.py writes: ENGINES_RANDOM of them (50), from the seed
-// ENGINES_SEED (1) on. The small form has none unless it says how many.
+// ENGINES_SEED (1) on. The small form has as many as the engine's list says.
 func TestRandom(t *testing.T) {
 	all := full(t)
-	if !all && os.Getenv("ENGINES_RANDOM") == "" {
-		t.Skip("ENGINES_RANDOM is not set")
-	}
-	count, seed := number("ENGINES_RANDOM", 50), number("ENGINES_SEED", 1)
+	seed := number("ENGINES_SEED", 1)
 	const batch = 200 // documents of one program
 	for _, l := range parser.Languages() {
 		t.Run(l.Name, func(t *testing.T) {
@@ -95,6 +92,16 @@ func TestRandom(t *testing.T) {
 			generator := filepath.Join(folder(l.Name), "generate.py")
 			if _, err := os.Stat(generator); err != nil {
 				t.Skip("no generator")
+			}
+			count := 50
+			if !all {
+				count = 0
+				for e := range wanted {
+					count = max(count, e.Random)
+				}
+			}
+			if count = number("ENGINES_RANDOM", count); count == 0 {
+				t.Skip("ENGINES_RANDOM is not set")
 			}
 			for first := seed; first < seed+count; first += batch {
 				last := min(first+batch, seed+count) - 1
@@ -166,7 +173,7 @@ func differ(t *testing.T, wanted map[*engine]*driver, documents []*document, com
 			ours := run("flowgen", func(env map[string]string) *result { return d.run(t, exe, input, env) })
 			for e, driver := range wanted {
 				theirs := run(e.Name, func(env map[string]string) *result {
-					return driver.run(t, &job{Dir: d.dir, File: d.Root, Input: input, Answers: d.answers, Env: env})
+					return driver.run(t, &job{Dir: d.dir, File: d.Root, Compat: d.compat, Input: input, Answers: d.answers, Env: env})
 				})
 				differences := compare(d, ours, theirs)
 				if len(differences) == 0 {

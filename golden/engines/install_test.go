@@ -19,6 +19,7 @@ type engine struct {
 	Python  string   // the oldest minor version of Python that it runs with: "3.11"
 	Small   bool     // it is part of the small form, which .ci/run runs
 	Cases   []string // those of the small form; none: all
+	Random  int      // random documents of the small form
 
 	dialect string
 }
@@ -103,6 +104,7 @@ func (e *engine) python(t *testing.T) string {
 type job struct {
 	Dir     string            `json:"dir"` // where it runs
 	File    string            `json:"file"`
+	Compat  string            `json:"compat"` // "upstream", or empty
 	Input   json.RawMessage   `json:"input"`
 	Answers map[string]string `json:"answers"` // what people say, by question
 	Env     map[string]string `json:"env"`

@@ -57,7 +57,7 @@ func (p *parser) order() *dialect.Order {
 }
 
 // waves are the nodes of a phase in order: with a concurrency of one each alone, in the order of Kahn's algorithm over the
-// order of the file, else as soon as all nodes that lead to them have ended, so many at a time.
+// order of the file, else as soon as all nodes that lead to them have ended, so many at a time in the order of the file.
 func (p *parser) waves(ph *Phase, o *dialect.Order) [][]*Node {
 	var out [][]*Node
 	if ph.Kind != PhaseGraph {
@@ -85,7 +85,9 @@ func (p *parser) waves(ph *Phase, o *dialect.Order) [][]*Node {
 		}
 		levels[level[i]] = append(levels[level[i]], p.tree.Nodes[i])
 	}
+	at := func(n *Node) int { return slices.Index(p.tree.Nodes, n) }
 	for _, wave := range levels {
+		slices.SortFunc(wave, func(a, b *Node) int { return at(a) - at(b) })
 		out = slices.AppendSeq(out, slices.Chunk(wave, p.tree.Concurrency))
 	}
 	return out
