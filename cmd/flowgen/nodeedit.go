@@ -74,7 +74,7 @@ func (e *editable) text() *studio.NodeText {
 		_, out.Prompt = frontMatter(string(e.files.texts[e.prompt]))
 	}
 	for _, t := range e.at.workflow.Tools {
-		out.Tools = append(out.Tools, t.Key.Name)
+		out.Tools = append(out.Tools, t.Key.Name) // with the version where the file has several
 	}
 	return out
 }
@@ -144,6 +144,25 @@ func (a *app) editNode(op studio.Operation, dry bool) error {
 		}
 	}
 	return nil
+}
+
+// overlayLater takes --overlay out of what follows FILE: the compiler reads it, not the program.
+func overlayLater(args []string, overlay *string) ([]string, error) {
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		switch {
+		case i == 0 || name != "--overlay" && name != "-overlay":
+			continue
+		case !joined && i+1 == len(args):
+			return nil, usage("--overlay names a file")
+		case joined:
+			*overlay = value
+			return slices.Delete(slices.Clone(args), i, i+1), nil
+		}
+		*overlay = args[i+1]
+		return slices.Delete(slices.Clone(args), i, i+2), nil
+	}
+	return args, nil
 }
 
 // readOverlay reads the texts that are compiled in place of files, as -overlay of the go command names them. No name

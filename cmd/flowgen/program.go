@@ -203,6 +203,11 @@ func (a *app) runVerbs() []*cobra.Command {
 				}
 				a.standIns = verb == "respond" && slices.Contains(args[1:], "--later")
 				var err error
+				if verb == "rerun" {
+					if args, err = overlayLater(args, &overlay); err != nil {
+						return err
+					}
+				}
 				if a.overlay, err = readOverlay(overlay); err != nil {
 					return err
 				}
