@@ -71,6 +71,7 @@ var exceptions = []struct{ file, uses, why string }{
 	{"cmd/flowgen/studio.go", "exec.Cmd exec.Command syscall.SIGTERM", "starts flowgen itself, with the acts of the page"},
 	{"cmd/flowgen/studioproject.go", "os.Stat", "compares times of files, reads no content"},
 	{"cmd/flowgen/testcommand.go", "exec.CommandContext", runs},
+	{"cmd/flowgen/testfrom.go", "os.OpenRoot", ownWrites},
 	{"cmd/flowgen/torture.go", "exec.CommandContext", runs},
 }
 

@@ -40,6 +40,7 @@ type testFlags struct {
 
 func (a *app) testCommand() *cobra.Command {
 	var f testFlags
+	var made caseFlags
 	cmd := &cobra.Command{
 		Use:   "test [FILE|FOLDER...]",
 		Short: "Run test cases of workflows from cassettes; without arguments, all in the current folder",
@@ -47,9 +48,14 @@ func (a *app) testCommand() *cobra.Command {
 			"runs and no server is needed. FOLDER selects the files in it, FOLDER/... those in it and below; a workflow file\n" +
 			"selects the cases next to it.\n\n" +
 			"A case fails on a call that is missing from the cassette, an unused record, or a failed expectation; the exit code\n" +
-			"is then 1.",
+			"is then 1.\n\n" +
+			"With --from RUN it writes the case --run NAME instead: the input, answers and result of a recorded run, and its calls\n" +
+			"as the cassette. FILE is then the workflow, if the current folder has several with that name.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if made.run != "" {
+				return a.testFrom(&made, &f, args)
+			}
 			names, err := caseFiles(args)
 			if err != nil {
 				return err
@@ -62,6 +68,9 @@ func (a *app) testCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.update, "update", false, "rewrite failed expectations and remove unused records from cassettes, then fail")
 	cmd.Flags().StringArrayVar(&f.run, "run", nil, "run the case with this name, or FILE:NAME; repeatable")
 	a.slotFlag(cmd)
+	cmd.Flags().StringVar(&made.run, "from", "", "write the case --run NAME from this recorded `RUN`")
+	cmd.Flags().BoolVar(&made.dry, "dry-run", false, "with --from: show what would be written, and write nothing")
+	made.from.flags(cmd)
 	cmd.Flags().StringVar(&f.junit, "junit", "", "also write the results to this file, as JUnit XML")
 	return cmd
 }
