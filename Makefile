@@ -172,6 +172,15 @@ VERSION :=
 release: ## Make the commit of VERSION (v0.5.0) with a tag for each module; without VERSION only check that it would build
 	go run ./internal/release $(if $(VERSION),-tag $(VERSION),-check)
 
+.PHONY: pictures
+pictures: ## Take the pictures of docs/studio.md anew, with Chromium
+	PICTURES="$(CURDIR)/docs" go test -count=1 -run TestExample ./studio/browser
+
+.PHONY: soak
+soak: SOAK ?= 8h
+soak: ## Hold the memory of studio for SOAK (8h) over 1,000 runs of 1,000 calls
+	SOAK=$(SOAK) go test -count=1 -timeout 0 -run TestSoak -v ./studio/browser
+
 .PHONY: site
 site: ## Write the documentation and the playground as a static site into .flowgen/site, and draw docs/tour.svg
 	go run ./internal/site -tour docs/tour.svg

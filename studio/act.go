@@ -14,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/cli"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/studio/picture"
 )
 
 // started is a program that the page has started.
@@ -27,6 +29,8 @@ type started struct {
 	mu   sync.Mutex // guards the following
 	over bool
 	code int
+
+	done chan struct{} // closed when it is over
 }
 
 // tail keeps the end of what a program prints.
@@ -68,7 +72,7 @@ func decode(r *http.Request, v any) error {
 
 // launch starts a command of flowgen. The program goes on when the page is closed.
 func (s *Server) launch(stdin []byte, args ...string) *started {
-	st := &started{cmd: s.opts.Command(args...)}
+	st := &started{cmd: s.opts.Command(args...), done: make(chan struct{})}
 	st.cmd.Stdin = bytes.NewReader(stdin)
 	st.cmd.Stderr = &st.said
 	detach(st.cmd)
@@ -83,6 +87,7 @@ func (st *started) start() error {
 	go func() {
 		err := st.cmd.Wait()
 		st.clear()
+		defer close(st.done)
 		st.mu.Lock()
 		defer st.mu.Unlock()
 		st.over = true
@@ -350,7 +355,11 @@ func (s *Server) propose(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"id": s.keepEdit(op, edit.Diff), "diff": edit.Diff, "notes": edit.Notes}, nil
+	out := map[string]any{"id": s.keepEdit(op, edit.Diff), "diff": edit.Diff, "notes": edit.Notes}
+	if edit.Info != nil {
+		out["graph"], out["node"] = picture.Of(cli.ShapeOf(edit.Info)), edit.Node
+	}
+	return out, nil
 }
 
 func (s *Server) keepEdit(op Operation, diff string) string {

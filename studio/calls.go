@@ -121,22 +121,28 @@ func (s *Server) call(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &reader.Calls()[i]
-	out := &aCall{N: i, Key: c.Key, Node: journal.NodePath(c.Key), Attempt: c.Attempt, Tool: c.Tool, Effects: c.Effects, CallID: c.CallID, State: reader.State(c),
-		Start: float64(c.Start) / 1e6, End: float64(c.End) / 1e6, Tokens: c.Tokens, CostUSD: c.CostUSD, Cached: c.Cached, Truncated: rec.Truncated, Denied: c.Denied,
-		Sandbox: rec.Sandbox, Cancelled: rec.Cancelled, Error: rec.Error, Stack: rec.Stack, Logs: rec.Logs, Attachments: rec.Attachments}
-	if out.Input, err = valueOf(reader, rec.Input); err == nil {
-		out.Output, err = valueOf(reader, rec.Output)
-	}
+	out, err := callOf(reader, i, rec, preview)
 	if err != nil {
 		return nil, err
 	}
 	for n := range reader.Calls() {
-		if reader.Calls()[n].Key == c.Key {
+		if reader.Calls()[n].Key == out.Key {
 			out.Attempts = append(out.Attempts, n)
 		}
 	}
 	return out, nil
+}
+
+// callOf is all of a call but its attempts, with at most so many bytes of each value.
+func callOf(reader *runs.Reader, i int, rec journal.Record, most int64) (out *aCall, err error) {
+	c := &reader.Calls()[i]
+	out = &aCall{N: i, Key: c.Key, Node: journal.NodePath(c.Key), Attempt: c.Attempt, Tool: c.Tool, Effects: c.Effects, CallID: c.CallID, State: reader.State(c),
+		Start: float64(c.Start) / 1e6, End: float64(c.End) / 1e6, Tokens: c.Tokens, CostUSD: c.CostUSD, Cached: c.Cached, Truncated: rec.Truncated, Denied: c.Denied,
+		Sandbox: rec.Sandbox, Cancelled: rec.Cancelled, Error: rec.Error, Stack: rec.Stack, Logs: rec.Logs, Attachments: rec.Attachments}
+	if out.Input, err = valueOf(reader, rec.Input, most); err == nil {
+		out.Output, err = valueOf(reader, rec.Output, most)
+	}
+	return out, err
 }
 
 // record reads the call that a request names.
@@ -160,17 +166,17 @@ func (s *Server) record(r *http.Request) (*runs.Reader, int, journal.Record, err
 	return reader, i, rec, err
 }
 
-func valueOf(r *runs.Reader, v json.RawMessage) (*aValue, error) {
+func valueOf(r *runs.Reader, v json.RawMessage, most int64) (*aValue, error) {
 	if v == nil {
 		return nil, nil
 	}
-	part, size, err := r.Value(v, 0, preview)
+	part, size, err := r.Value(v, 0, most)
 	if err != nil {
 		return nil, err
 	}
 	out := &aValue{Size: size, Cut: size > int64(len(part))}
 	if out.Cut {
-		for len(part) > 0 && !utf8.Valid(part[max(0, len(part)-utf8.UTFMax):]) && len(part) > preview-utf8.UTFMax {
+		for len(part) > 0 && !utf8.Valid(part[max(0, len(part)-utf8.UTFMax):]) && int64(len(part)) > most-utf8.UTFMax {
 			part = part[:len(part)-1]
 		}
 		out.Text = string(part)

@@ -40,6 +40,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if r.URL.Path == codePath {
+		answer(s.exchange).ServeHTTP(w, r)
+		return
+	}
 	s.mux.ServeHTTP(&plainErrors{ResponseWriter: w}, r)
 }
 
@@ -52,7 +56,7 @@ func (s *Server) refused(r *http.Request) *problem {
 	if !s.hosts[r.Host] { // a name of somebody else that leads to this machine
 		return &problem{Status: http.StatusMisdirectedRequest, Title: "not a name of this server", Detail: "open the address that flowgen studio has printed"}
 	}
-	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && origins[0] != "http://"+r.Host {
+	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && origins[0] != s.scheme()+"://"+r.Host {
 		return &problem{Status: http.StatusForbidden, Title: "a request of another page"}
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
@@ -76,7 +80,7 @@ func (s *Server) refused(r *http.Request) *problem {
 	if r.Header.Get("Upgrade") != "" {
 		return &problem{Status: http.StatusForbidden, Title: "there are no other protocols"}
 	}
-	if !isAPI(r) {
+	if !isAPI(r) || r.URL.Path == codePath {
 		return nil
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

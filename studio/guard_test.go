@@ -35,6 +35,8 @@ func (f *fake) Workflow(file string) (*studio.Workflow, error) {
 
 func (f *fake) Node(string, string) (*studio.NodeText, error) { return &studio.NodeText{}, nil }
 
+func (f *fake) Cases() ([]studio.CaseFile, error) { return []studio.CaseFile{}, nil }
+
 func (f *fake) Overlay(studio.Operation) (map[string]string, error) { return nil, nil }
 
 func (f *fake) Propose(op studio.Operation) (*studio.Edit, error) {
@@ -56,6 +58,24 @@ func server(t *testing.T, o studio.Options) *studio.Server {
 }
 
 func serverOn(t *testing.T, disk wal.Disk, o studio.Options) *studio.Server {
+	t.Helper()
+	o.Root, o.Runs = "/project", runs.Open(recorded(t), runs.Options{Disk: disk})
+	if o.Project == nil {
+		o.Project = &fake{}
+	}
+	if o.Command == nil {
+		o.Command = func(args ...string) *exec.Cmd {
+			t.Errorf("started %v", args)
+			return exec.Command("false")
+		}
+	}
+	s := studio.New(o, "4242")
+	t.Cleanup(s.Close)
+	return s
+}
+
+// recorded is a folder with the run.
+func recorded(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, oneRun), 0o700); err != nil {
@@ -80,19 +100,7 @@ func serverOn(t *testing.T, disk wal.Disk, o studio.Options) *studio.Server {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.Root, o.Runs = "/project", runs.Open(dir, runs.Options{Disk: disk})
-	if o.Project == nil {
-		o.Project = &fake{}
-	}
-	if o.Command == nil {
-		o.Command = func(args ...string) *exec.Cmd {
-			t.Errorf("started %v", args)
-			return exec.Command("false")
-		}
-	}
-	s := studio.New(o, "4242")
-	t.Cleanup(s.Close)
-	return s
+	return dir
 }
 
 // paths are those with data.
@@ -196,7 +204,8 @@ func TestAttacks(t *testing.T) {
 		"delete":      func(r *http.Request) { r.Method = "DELETE" },
 	}
 	type target struct{ method, path, body string }
-	targets := []target{{"POST", "/api/v1/runs", `{"file":"w.flowgen.yaml"}`}, {"POST", "/api/v1/runs/" + oneRun + "/answers", `{"key":"q","answer":"true"}`}, {"POST", "/api/v1/edits", `{"kind":"pin","file":"w.flowgen.yaml"}`}, {"GET", "/api/v1/events?topics=runs,run:" + oneRun, ""}}
+	targets := []target{{"POST", "/api/v1/runs", `{"file":"w.flowgen.yaml"}`}, {"POST", "/api/v1/runs/" + oneRun + "/answers", `{"key":"q","answer":"true"}`}, {"POST", "/api/v1/edits", `{"kind":"pin","file":"w.flowgen.yaml"}`}, {"GET", "/api/v1/events?topics=runs,run:" + oneRun, ""},
+		{"POST", "/api/v1/tests", `{}`}, {"GET", "/api/v1/tests", ""}, {"GET", "/api/v1/graph?file=w.flowgen.yaml", ""}, {"GET", "/api/v1/runs/" + oneRun + "/report", ""}}
 	for _, path := range paths {
 		targets = append(targets, target{"GET", path, ""})
 	}
@@ -245,6 +254,7 @@ func TestReadOnly(t *testing.T) {
 		"/api/v1/runs/" + oneRun + "/answers":     `{"key":"q","answer":"true"}`,
 		"/api/v1/edits":                           `{"kind":"pin","file":"w.flowgen.yaml"}`,
 		"/api/v1/edits/1/apply":                   `{}`,
+		"/api/v1/tests":                           `{}`,
 		"/api/v1/runs/" + oneRun + "/calls/0/xyz": `{}`,
 	}
 	s := server(t, studio.Options{ReadOnly: true})
@@ -254,7 +264,7 @@ func TestReadOnly(t *testing.T) {
 		}
 	}
 	s = server(t, studio.Options{NoRun: true})
-	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/" + oneRun + "/resume", "/api/v1/runs/" + oneRun + "/cancel", "/api/v1/runs/" + oneRun + "/rerun"} {
+	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/" + oneRun + "/resume", "/api/v1/runs/" + oneRun + "/cancel", "/api/v1/runs/" + oneRun + "/rerun", "/api/v1/tests"} {
 		if w := ask(s, http.MethodPost, path, acts[path], nil); w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
 			t.Errorf("no run, %s: %d %s", path, w.Code, w.Body)
 		}

@@ -319,6 +319,7 @@ type runHead struct {
 	Commands map[string]string         `json:"commands"` // what acts start, as one would write them
 	Places   map[string]runs.PlanNode  `json:"-"`
 	Nodes    map[string]map[string]int `json:"nodes,omitempty"` // by path: how many calls are in each state
+	Agents   []agentBounds             `json:"agents,omitempty"`
 }
 
 // question is one that waits for a user.
@@ -372,9 +373,11 @@ func (s *Server) headOf(r *runs.Reader, damage error) *runHead {
 	if p, err := s.opts.Runs.Plan(h.Graph); err == nil {
 		var plan struct {
 			AtMost json.RawMessage `json:"at_most"`
+			Parts  []planPart      `json:"parts"`
 		}
 		if json.Unmarshal(p.Plan, &plan) == nil {
 			head.AtMost = plan.AtMost
+			head.Agents = agentsIn(plan.Parts, "")
 		}
 	}
 	for name, verb := range map[string]string{"resume": "resume", "respond": "respond"} {
@@ -420,6 +423,9 @@ func questionOf(r *runs.Reader, i int) question {
 
 // fileOf finds the file of a workflow by its name; empty when there is none, or there are several.
 func (s *Server) fileOf(name string) (file string, atMost json.RawMessage, commands map[string]string) {
+	if s.opts.Project == nil { // there are runs only
+		return "", nil, map[string]string{}
+	}
 	names, err := s.opts.Project.Files()
 	if err != nil {
 		return "", nil, map[string]string{}
@@ -446,12 +452,16 @@ func (s *Server) runGraph(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if _, _, err := reader.Next(); err != nil && reader.Header().Workflow == "" {
 		return nil, err
 	}
+	return s.graphOf(reader, folded(r.URL.Query()))
+}
+
+func (s *Server) graphOf(reader *runs.Reader, folded []string) (*picture.Picture, error) {
 	if p, err := s.opts.Runs.Plan(reader.Header().Graph); err == nil {
 		info := &flow.Info{Name: p.Workflow, Edges: p.Edges, Facts: flow.NewFacts(`{"plan":` + string(p.Plan) + `}`)}
 		for _, n := range p.Nodes {
 			info.Nodes = append(info.Nodes, &flow.Node{ID: n.ID})
 		}
-		return picture.Of(cli.ShapeOf(info)), nil
+		return picture.Folded(cli.ShapeOf(info), folded), nil
 	}
 	file, _, _ := s.fileOf(reader.Header().Workflow)
 	if file == "" {
@@ -464,7 +474,7 @@ func (s *Server) runGraph(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if w.Info == nil {
 		return nil, problemf(http.StatusNotFound, "no graph", file+" has errors")
 	}
-	return picture.Of(cli.ShapeOf(w.Info)), nil
+	return picture.Folded(cli.ShapeOf(w.Info), folded), nil
 }
 
 func (s *Server) diff(_ http.ResponseWriter, r *http.Request) (any, error) {

@@ -25,6 +25,9 @@ type Options struct {
 	Project Project
 	Runs    *runs.Folder
 
+	Hosts  []string // names besides those of this machine that requests may have, as HOST or HOST:PORT
+	Secure bool     // pages reach it with https
+
 	ReadOnly bool // nothing can be changed or started
 	NoRun    bool // nothing can be started; edits and answers go
 
@@ -41,10 +44,20 @@ type Project interface {
 	Propose(op Operation) (*Edit, error)
 	// Apply makes the edit that Propose has returned, if it still is the same. It is ErrStale otherwise, with the edit as it is now.
 	Apply(op Operation, diff string) (*Edit, error)
+	// Cases lists the files with test cases.
+	Cases() ([]CaseFile, error)
 	// Node returns what a node of a file says. The node is named by its path.
 	Node(file, path string) (*NodeText, error)
 	// Overlay returns the texts that files would have after an operation of kind EditNode, and writes nothing.
 	Overlay(op Operation) (map[string]string, error)
+}
+
+// A CaseFile has test cases of a workflow.
+type CaseFile struct {
+	File     string   `json:"file"`
+	Workflow string   `json:"workflow"` // its file
+	Cases    []string `json:"cases"`
+	Problem  string   `json:"problem,omitempty"` // why it cannot be read
 }
 
 // EditNode is the kind of an Operation that replaces the prompt, the tool or the arguments of a node.
@@ -128,7 +141,7 @@ type Pin struct {
 
 // An Operation is an edit of a workflow file that somebody wants.
 type Operation struct {
-	Kind     string `json:"kind"` // fix, pin, tool.on, tool.off, materialize or node
+	Kind     string `json:"kind"` // case, fix, pin, tool.on, tool.off, materialize or node
 	File     string `json:"file"`
 	Node     string `json:"node,omitempty"` // of an agent
 	Tool     string `json:"tool,omitempty"`
@@ -146,6 +159,9 @@ type Operation struct {
 type Edit struct {
 	Diff  string `json:"diff"`  // as `diff -u`
 	Notes string `json:"notes"` // what check says of it besides
+
+	Info *flow.Info `json:"-"` // the workflow with the edit, where that is of interest
+	Node string     `json:"-"` // the path of a new node
 }
 
 // Server answers requests of the page.
@@ -157,10 +173,13 @@ type Server struct {
 
 	mu      sync.Mutex // guards the following
 	summary map[string]summary
+	code    string // for one page, in place of the token; empty: none
+	until   time.Time
 	edits   map[string]Operation
 	diffs   map[string]string
 	order   []string // ids of edits, the oldest first
 	started map[string]*started
+	tested  *tested // nil: no cases were run
 
 	stopped context.Context
 	stop    context.CancelFunc
@@ -175,6 +194,9 @@ func New(o Options, port string) *Server {
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	for _, host := range []string{"127.0.0.1", "localhost", "::1"} {
 		s.hosts[net.JoinHostPort(host, port)] = true
+	}
+	for _, host := range o.Hosts {
+		s.hosts[host] = true
 	}
 	s.routes()
 	return s
@@ -199,8 +221,12 @@ func (s *Server) routes() {
 	get("runs/{id}/calls", s.calls)
 	get("runs/{id}/calls/{n}", s.call)
 	get("runs/{id}/graph", s.runGraph)
+	get("runs/{id}/report", s.report)
 	get("diff/{a}/{b}", s.diff)
 	get("inbox", s.inbox)
+	get("tests", s.tests)
+	get("graph", s.graph)
+	get("runs/{id}/calls/{n}/attachments/{k}", s.attachment)
 	get("usage", s.usage)
 	s.mux.HandleFunc("GET /api/v1/runs/{id}/calls/{n}/{what}", s.value)
 	s.mux.HandleFunc("GET /api/v1/events", s.events)
@@ -217,6 +243,7 @@ func (s *Server) routes() {
 		return
 	}
 	post("runs", s.begin)
+	post("tests", s.test)
 	post("runs/{id}/resume", s.resume)
 	post("runs/{id}/cancel", s.cancel)
 	post("runs/{id}/rerun", s.rerun)

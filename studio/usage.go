@@ -51,7 +51,11 @@ func (s *Server) usage(w http.ResponseWriter, r *http.Request) (any, error) {
 	sums, read, unread := map[string]*sum{}, 0, 0
 	for i := range list {
 		one := &list[i]
-		if q.Get("workflow") != "" && one.Workflow != q.Get("workflow") || !since.IsZero() && one.Begin.Before(since) || one.Workflow == "" || read == maxUsage {
+		if q.Get("workflow") != "" && one.Workflow != q.Get("workflow") || !since.IsZero() && one.Begin.Before(since) || read == maxUsage {
+			continue
+		}
+		if one.Workflow == "" { // damaged
+			unread++
 			continue
 		}
 		reader, err := s.opts.Runs.Follow(one.ID)

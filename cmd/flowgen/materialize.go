@@ -25,6 +25,7 @@ type materializeFlags struct {
 	from          runSource
 	file, pin, id string
 	dry           bool
+	after         func(wf *compiled, node string) // receives the edited workflow and the path of the new node; nil: nobody
 }
 
 func (a *app) materializeCommand() *cobra.Command {
@@ -103,8 +104,12 @@ func (a *app) materialize(f *materializeFlags, args []string) error {
 	if err != nil {
 		return fmt.Errorf("call %s cannot be written into %s: %w", rec.Key, m.file.Name, err)
 	}
-	if err := a.stillRight(files, before, m, text); err != nil {
+	after, err := a.stillRight(files, before, m, text)
+	if err != nil {
 		return err
+	}
+	if f.after != nil {
+		f.after(after, strings.Join(append(slices.Clone(m.containers), m.id), "/"))
 	}
 	if _, err := io.WriteString(a.stdout, unified(m.file.Name, m.file.Text, text)); err != nil || f.dry {
 		return err
@@ -152,7 +157,7 @@ func workflowFile(file, workflow string) (string, error) {
 }
 
 // stillRight checks the workflow with the new text of one of its files.
-func (a *app) stillRight(files *disk, before *compiled, m *material, text string) error {
+func (a *app) stillRight(files *disk, before *compiled, m *material, text string) (*compiled, error) {
 	name := before.name
 	edited := newDisk()
 	for n, t := range files.texts {
@@ -163,7 +168,7 @@ func (a *app) stillRight(files *disk, before *compiled, m *material, text string
 	after := a.compile(edited, name)
 	if err := a.report(newOnly(before.list, after.list), false); err != nil {
 		fmt.Fprintf(a.stderr, "flowgen: with node %s the workflow has mistakes; nothing was written\n", m.id)
-		return err
+		return nil, err
 	}
 	wf := after.workflow
 	if m.file.Name != name {
@@ -176,17 +181,17 @@ func (a *app) stillRight(files *disk, before *compiled, m *material, text string
 	body := &wf.Body
 	for _, id := range m.containers {
 		if body = inside(find(body, id)); body == nil {
-			return errors.New("the edited file does not have the node")
+			return nil, errors.New("the edited file does not have the node")
 		}
 	}
 	n := find(body, m.id)
 	if n == nil {
-		return errors.New("the edited file does not have the node")
+		return nil, errors.New("the edited file does not have the node")
 	}
 	if call, ok := n.Verb.(*ir.ToolCall); !ok || call.Tool == nil || call.Tool.FullName() != m.tool.FullName() {
-		return errors.New("the edited file calls another tool")
+		return nil, errors.New("the edited file calls another tool")
 	}
-	return nil
+	return after, nil
 }
 
 // newOnly leaves out the warnings that there were before.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 
@@ -21,8 +23,11 @@ import (
 
 // studioFlags are the flags of `studio`.
 type studioFlags struct {
-	runs            string
+	runs, addr      string
 	port            uint16
+	hosts           []string
+	cert, key       string // files, for TLS
+	proxy, open     bool
 	readOnly, noRun bool
 }
 
@@ -47,6 +52,12 @@ func (a *app) studioCommand() *cobra.Command {
 	}
 	runsFlag(cmd, &f.runs)
 	cmd.Flags().Uint16Var(&f.port, "port", 0, "port of 127.0.0.1 and ::1 to listen at (default: any free one)")
+	cmd.Flags().StringVar(&f.addr, "addr", "", "listen at HOST:PORT instead, also for other machines: needs --tls-cert or --behind-proxy")
+	cmd.Flags().StringArrayVar(&f.hosts, "host", nil, "another name that pages reach the server by, HOST or HOST:PORT; repeatable")
+	cmd.Flags().StringVar(&f.cert, "tls-cert", "", "certificate `FILE` for https, with --tls-key")
+	cmd.Flags().StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate")
+	cmd.Flags().BoolVar(&f.proxy, "behind-proxy", false, "a proxy in front of it answers https")
+	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in a browser")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "change and start nothing")
 	cmd.Flags().BoolVar(&f.noRun, "no-run", false, "start nothing; edits and answers are written")
 	return cmd
@@ -80,20 +91,113 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 	if err != nil {
 		return err
 	}
-	listeners, err := loopback(f.port)
+	listeners, err := f.listen()
 	if err != nil {
 		return err
 	}
 	port := strconv.Itoa(listeners[0].Addr().(*net.TCPAddr).Port)
 	server := studio.New(studio.Options{
-		Root: root, Version: origin.Version(), Project: newStudioProject(recorded.Dir()), Runs: recorded, ReadOnly: f.readOnly, NoRun: f.noRun,
+		Root: root, Version: origin.Version(), Project: newStudioProject(recorded.Dir()), Runs: recorded, ReadOnly: f.readOnly, NoRun: f.noRun, Hosts: f.hosts, Secure: f.cert != "" || f.proxy,
 		Command: func(args ...string) *exec.Cmd { return exec.Command(self, args...) },
 	}, port)
 	fmt.Fprintf(a.stderr, "flowgen: studio of %s, until Ctrl-C:\n", root)
-	fmt.Fprintf(a.stdout, "http://127.0.0.1:%s/#token=%s\n", port, server.Token())
+	if f.addr != "" && !isLoopback(f.addr) {
+		can := "reads runs, edits files and starts workflows"
+		if f.readOnly {
+			can = "reads runs"
+		}
+		fmt.Fprintf(a.stderr, "flowgen: other machines can reach it: who has the token %s\n", can)
+	}
+	base := f.base(port)
+	fmt.Fprintf(a.stdout, "%s/#token=%s\n", base, server.Token())
+	if f.open {
+		if err := openBrowser(base + "/#code=" + server.Code()); err != nil {
+			fmt.Fprintf(a.stderr, "flowgen: no browser was opened: %v\n", err)
+		}
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return server.Serve(ctx, listeners...)
+}
+
+// listen opens the address of --addr, or one of this machine.
+func (f *studioFlags) listen() ([]net.Listener, error) {
+	if (f.cert == "") != (f.key == "") {
+		return nil, usage("--tls-cert and --tls-key belong together")
+	}
+	var config *tls.Config
+	if f.cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return nil, unusablef("the certificate cannot be used: %w", err)
+		}
+		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	list, err := loopback(f.port)
+	if f.addr != "" {
+		if f.port != 0 {
+			return nil, usage("--addr has the port: leave out --port")
+		}
+		list, err = f.elsewhere(config != nil)
+	}
+	if err != nil || config == nil {
+		return list, err
+	}
+	for i := range list {
+		list[i] = tls.NewListener(list[i], config)
+	}
+	return list, nil
+}
+
+// elsewhere listens at --addr. What leaves the machine is encrypted.
+func (f *studioFlags) elsewhere(encrypted bool) ([]net.Listener, error) {
+	if _, _, err := net.SplitHostPort(f.addr); err != nil {
+		return nil, usage("--addr %q: write HOST:PORT", f.addr)
+	}
+	if !encrypted && !f.proxy && !isLoopback(f.addr) {
+		return nil, usage("--addr %s can be reached from other machines: add --tls-cert and --tls-key, or --behind-proxy if a proxy answers https", f.addr)
+	}
+	l, err := net.Listen("tcp", f.addr)
+	if err != nil {
+		return nil, unusablef("%s cannot be listened at: %w", f.addr, err)
+	}
+	return []net.Listener{l}, nil
+}
+
+// isLoopback reports whether only this machine reaches an address.
+func isLoopback(addr string) bool {
+	host, _, _ := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// base is the address of the page.
+func (f *studioFlags) base(port string) string {
+	scheme := "http"
+	if f.cert != "" || f.proxy {
+		scheme = "https"
+	}
+	if len(f.hosts) > 0 {
+		return scheme + "://" + f.hosts[0]
+	}
+	return scheme + "://127.0.0.1:" + port
+}
+
+// openBrowser opens an address in the user's browser.
+func openBrowser(address string) error {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // the page is what it opens, not what it says
+	return nil
 }
 
 // loopback listens at a port of this machine, with the same number for IPv6 where the machine has it.

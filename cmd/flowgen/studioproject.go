@@ -247,8 +247,11 @@ func (p *studioProject) Apply(op studio.Operation, diff string) (*studio.Edit, e
 func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error) {
 	var out, notes bytes.Buffer
 	one := &app{stdout: &out, stderr: &notes}
+	edit := &studio.Edit{}
 	_, err := one.guard(func() (*cobra.Command, error) {
 		switch op.Kind {
+		case "case":
+			return nil, one.caseFrom(&caseFlags{from: runSource{dir: p.runs}, run: op.Run, workflow: op.File, name: op.Name, dry: dry})
 		case "pin":
 			f := &pinFlags{file: op.File, name: op.Name, strategy: op.Strategy, missing: op.Missing, dry: dry}
 			if f.strategy == "" {
@@ -269,12 +272,17 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			return nil, one.switchTool(op.File, op.Node, op.Tool, op.Kind == "tool.on", dry)
 		case "materialize":
 			f := &materializeFlags{from: runSource{dir: p.runs}, file: op.File, id: op.Name, pin: op.Pin, dry: dry}
+			f.after = func(c *compiled, node string) {
+				if c.program != nil {
+					edit.Info, edit.Node = described(c.program), node
+				}
+			}
 			if op.Pin != "" {
 				return nil, one.materialize(f, []string{op.Run})
 			}
 			return nil, one.materialize(f, []string{op.Run, op.Call})
 		}
-		return nil, fmt.Errorf("there is no edit %q: there are fix, pin, tool.on, tool.off, materialize and node", op.Kind)
+		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, tool.on, tool.off, materialize and node", op.Kind)
 	})
 	if errors.Is(err, errReported) {
 		err = errors.New(strings.TrimSpace(notes.String()))
@@ -282,7 +290,34 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 	if err != nil {
 		return nil, err
 	}
-	return &studio.Edit{Diff: out.String(), Notes: strings.TrimSpace(notes.String())}, nil
+	edit.Diff, edit.Notes = out.String(), strings.TrimSpace(notes.String())
+	return edit, nil
+}
+
+// Cases implements studio.Project.
+func (p *studioProject) Cases() ([]studio.CaseFile, error) {
+	names, err := casesIn(".", true)
+	if err != nil {
+		return nil, err
+	}
+	list := []studio.CaseFile{}
+	for _, name := range names {
+		sink := &diag.Sink{}
+		one := studio.CaseFile{File: name, Cases: []string{}}
+		if f := parser.ParseCases(newDisk().project(name), name, sink); f != nil {
+			one.Workflow = f.Workflow.Name
+			for _, c := range f.Cases {
+				one.Cases = append(one.Cases, c.Name.Name)
+			}
+		}
+		for _, d := range sink.List() {
+			if d.Severity == diag.Error {
+				one.Problem = d.Message
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // Node implements studio.Project.

@@ -42,8 +42,9 @@ var takers = []taker{
 	{".flowgen.yaml", "run NAME"}, {".flowgen.yaml", "resume NAME latest"}, {".flowgen.yaml", "respond NAME latest x"},
 	{".flowgen.yaml", "rerun NAME latest"}, {".flowgen.yaml", "replay NAME latest"}, {".flowgen.yaml", "serve NAME --help"}, {".flowgen.yaml", "mcp NAME --help"}, {".flowgen.yaml", "prune NAME"},
 	{".yaml", "test NAME"}, {".test.yaml", "test NAME"}, {".test.yaml", "test --update NAME"}, {".test.yaml", "test --record NAME"}, {".test.yaml", "test --junit junit.xml NAME"},
+	{"", "test --from latest --run x --runs NAME"},
 	{".flowgen.yaml", "torture --trials 1 NAME"}, {".flowgen.yaml", "torture --trials 1 --input-json ok.json NAME"},
-	{".jsonl", "inspect NAME"}, {".jsonl", "inspect NAME n"}, {"", "inspect --runs NAME"}, {"", "inspect latest --runs NAME"},
+	{".jsonl", "inspect NAME"}, {".jsonl", "inspect NAME n"}, {"", "inspect --runs NAME"}, {"", "inspect latest --runs NAME"}, {"", "inspect latest --html NAME"},
 	{".jsonl", "diff NAME NAME"}, {"", "diff --runs NAME a b"},
 	{".jsonl", "materialize NAME x"}, {".flowgen.yaml", "materialize --file NAME latest x"}, {"", "materialize --runs NAME latest x"}, {".flowgen.yaml", "pin --file NAME ask look"},
 	{"", "graph --run latest --runs NAME main.flowgen.yaml"},
@@ -141,6 +142,7 @@ func TestWaysOut(t *testing.T) {
 var silent = map[string]string{
 	"tools import NAME": "quotes no document", "inspect": "quotes no journal", "diff": "quotes no journal", "materialize": "quotes no journal and needs one", "fmt": "says nothing of what it formats",
 	"graph --run latest --runs NAME main.flowgen.yaml": "quotes no journal",
+	"test --from latest --run x --runs NAME":           "quotes no journal",
 	"check --tool s=NAME slot.yaml":                    "must be in the project, also when the command line names it",
 }
 

@@ -24,6 +24,7 @@ type vertex struct {
 	name  string // n0
 	id    string
 	about []string // lines below the id
+	tools []string // of an agent
 	end   bool     // or the start
 	state string   // of a run: a state of calls, idle, or empty
 
@@ -133,6 +134,9 @@ func (d *drawing) describe(v *vertex, p *planPart) {
 	}
 	for _, c := range p.Catch {
 		v.about = append(v.about, "on "+c.Code+": "+c.To)
+	}
+	if p.Verb == "agent" {
+		v.tools = p.Tools
 	}
 	d.body(v, p.Parts, nil)
 }

@@ -15,6 +15,7 @@ type Shape struct {
 
 	Parts []*Shape `json:"parts,omitempty"` // of a body
 	Links []Link   `json:"links,omitempty"` // between them, by their places in Parts
+	Tools []string `json:"tools,omitempty"` // of an agent, by their full names
 }
 
 // A Link leads from one part to another.
@@ -39,7 +40,7 @@ func ShapeOf(info *flow.Info) *Shape {
 }
 
 func (v *vertex) shape(path string) *Shape {
-	s := &Shape{Path: strings.TrimPrefix(path+"/"+v.id, "/"), ID: v.id, About: v.about, End: v.end}
+	s := &Shape{Path: strings.TrimPrefix(path+"/"+v.id, "/"), ID: v.id, About: v.about, End: v.end, Tools: v.tools}
 	at := map[*vertex]int{}
 	for i, p := range v.parts {
 		at[p] = i

@@ -4,7 +4,6 @@
 package browser
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -61,54 +60,61 @@ type story struct {
 	dir     string // of the project
 	exe     string // flowgen
 	address string // with the token
+	pid     int    // of studio
 	ctx     context.Context
+	window  context.Context // of a browser that stories share; nil: the story has its own
 
 	mu     sync.Mutex
 	amiss  []string // errors of the console, and requests to other hosts
 	expect []string // parts of errors that are meant
 }
 
-// begin starts studio over the files of a folder, and a browser of its own.
+// shared is the browser of TestStories, in which each story has a tab: starting browsers takes longer than the stories.
+var shared context.Context
+
+// begin starts studio over the files of a folder, and a page.
 func begin(t *testing.T, exe, browser string, files map[string]string) *story {
 	t.Helper()
-	s := &story{t: t, dir: t.TempDir(), exe: exe}
-	for name, text := range files {
-		s.write(name, text)
-	}
-	studio := exec.Command(exe, "studio", s.dir)
-	studio.Stderr = os.Stderr
-	out, err := studio.StdoutPipe()
-	if err == nil {
-		err = studio.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = studio.Process.Signal(os.Interrupt)
-		if err := studio.Wait(); err != nil {
-			t.Errorf("studio: %v", err)
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.address = strings.TrimSpace(line)
+	s := project(t, exe, files)
+	s.serve("", s.dir)
 	s.browse(browser)
 	return s
 }
 
-// browse opens a browser, and listens to what it says until the test ends.
-func (s *story) browse(browser string) {
-	t := s.t
+// project is a folder with files, without a page yet.
+func project(t *testing.T, exe string, files map[string]string) *story {
+	t.Helper()
+	s := &story{t: t, dir: t.TempDir(), exe: exe, window: shared}
+	for name, text := range files {
+		s.write(name, text)
+	}
+	return s
+}
+
+// window opens a browser, whose tabs are contexts made of the returned one.
+func window(t *testing.T, browser string) context.Context {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.Flag("window-size", "1400,880"))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	s.ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	return ctx
+}
+
+// browse opens a browser, and listens to what it says until the test ends.
+func (s *story) browse(browser string) {
+	t := s.t
+	t.Helper()
+	ctx := s.window
+	var cancel context.CancelFunc
+	if ctx == nil {
+		ctx = window(t, browser)
+	} else {
+		ctx, cancel = chromedp.NewContext(ctx)
+		t.Cleanup(cancel)
+	}
+	s.ctx, cancel = context.WithTimeout(ctx, s.most())
 	t.Cleanup(cancel)
 	if err := chromedp.Listen(s.ctx, s.heard); err != nil {
 		t.Fatal(err)
@@ -123,6 +129,17 @@ func (s *story) browse(browser string) {
 			t.Errorf("the browser says: %s", what)
 		}
 	})
+}
+
+// most bounds what a story may take: only what SOAK or LONG asks for takes long.
+func (s *story) most() time.Duration {
+	if long, err := time.ParseDuration(os.Getenv("SOAK")); err == nil {
+		return long + 10*time.Minute
+	}
+	if os.Getenv("LONG") != "" {
+		return 10 * time.Minute
+	}
+	return 4 * time.Minute
 }
 
 // heard notes what must not happen on any page.
@@ -225,9 +242,12 @@ func (s *story) sees(text string) {
 func (s *story) press(keys ...string) {
 	s.t.Helper()
 	for _, k := range keys {
-		writes, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool]("!!document.activeElement?.matches('input, textarea, select')"))
-		if err != nil {
-			s.t.Fatal(err)
+		writes := true
+		if k > " " { // other keys write nothing
+			var err error
+			if writes, err = chromedp.Run(s.ctx, chromedp.Evaluate[bool]("!!document.activeElement?.matches('input, textarea, select')")); err != nil {
+				s.t.Fatal(err)
+			}
 		}
 		key := func(p *input.DispatchKeyEventParams) {
 			if p.Type == kb.KeyChar && k > " " && !writes {
@@ -240,12 +260,54 @@ func (s *story) press(keys ...string) {
 	}
 }
 
-// click presses the button or link with a text.
+// click moves the focus to the button or link with a text, by the Tab key, and presses Enter: all stories are told by keyboard alone.
 func (s *story) click(text string) {
 	s.t.Helper()
-	at := fmt.Sprintf("[...document.querySelectorAll('button, a')].find((b) => b.innerText.trim().startsWith(%q) && !b.disabled)", text)
+	is := fmt.Sprintf(`e.matches("button, a, summary") && e.innerText.trim().startsWith(%q)`, text)
+	s.wait(fmt.Sprintf("[...document.querySelectorAll('button, a, summary')].some((e) => %s && !e.disabled)", is))
+	s.reach(is)
+	s.press("\r")
+}
+
+// fill replaces what is in the field of a selector.
+func (s *story) fill(selector, text string) {
+	s.t.Helper()
+	s.wait(fmt.Sprintf("document.querySelector(%q)", selector))
+	s.reach(fmt.Sprintf("e.matches(%q)", selector))
+	s.eval("document.activeElement.select?.()")
+	s.press(strings.Split(text, "")...)
+}
+
+// reach presses Tab until a condition holds for the element e that has the focus.
+func (s *story) reach(is string) {
+	s.t.Helper()
+	for range 400 {
+		there, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](`((e) => !!e && e !== document.body && !!(`+is+`))(document.activeElement)`))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if there {
+			return
+		}
+		s.press("\t")
+	}
+	s.picture("failed")
+	s.t.Fatalf("Tab does not lead to an element with %s", is)
+}
+
+// mouse presses the button or link with a text, with the mouse.
+func (s *story) mouse(text string) {
+	s.t.Helper()
+	at := fmt.Sprintf("[...document.querySelectorAll('button, a, summary')].find((b) => b.innerText.trim().startsWith(%q) && !b.disabled)", text)
 	s.wait(at)
-	s.eval("(" + at + ").click()")
+	s.eval("(" + at + ").scrollIntoView({block: 'center'})")
+	place, err := chromedp.Run(s.ctx, chromedp.Evaluate[[]float64](`((b) => { const r = b.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })(`+at+`)`))
+	if err == nil {
+		err = chromedp.Do(s.ctx, chromedp.MouseClickXY(place[0], place[1]))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 func (s *story) eval(js string) {

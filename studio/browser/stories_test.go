@@ -56,6 +56,11 @@ output: {text: $help.response}
 func TestStories(t *testing.T) {
 	browser := chromium(t)
 	exe := flowgen(t)
+	shared = window(t, browser)
+	t.Cleanup(func() { shared = nil })
+	if err := chromedp.Do(shared, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
 	for name, tell := range map[string]func(*testing.T, string, string){
 		"a mistake, fixed in an editor":    mistake,
 		"a run with a question":            asked,
@@ -67,6 +72,20 @@ func TestStories(t *testing.T) {
 		"many calls":                       many,
 		"a run of another process":         watched,
 		"the conversation of an agent":     talked,
+		"a run in one file":                reported,
+		"a run as a test case":             tested,
+		"a pin with the mouse":             mousePinned,
+		"a node of a pin":                  pinMade,
+		"boxes of a graph":                 boxes,
+		"images and tables":                attached,
+		"two browsers and a lost folder":   together,
+		"secrets":                          secrets,
+		"an attack":                        attacked,
+		"two pages answer":                 answered,
+		"what it has cost":                 spent,
+		"two large outputs":                alike,
+		"journals that are not whole":      strange,
+		"hostile texts in one file":        reportedHostile,
 	} {
 		t.Run(name, func(t *testing.T) { tell(t, exe, browser) })
 	}
@@ -244,10 +263,11 @@ func (s *story) journal(id string, lines []string) {
 
 const header = `{"kind":"run","format":1,"workflow":"w","seed":"1","begin":"2026-01-02T15:04:05Z","graph":"g1","nodes":{"a":"1"},"input":{}}`
 
-// hostile: a run whose every text is a payload runs no script, breaks no page and hides nothing; a damaged one says where.
-func hostile(t *testing.T, exe, browser string) {
-	const payload = `<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>{{7*7}}\u202egnp.exe\u0007javascript:window.pwned=1`
-	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
+const payload = `<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>{{7*7}}\u202egnp.exe\u0007javascript:window.pwned=1</script><!--`
+
+// payloads records runs whose every text is a payload, and one that is damaged.
+func (s *story) payloads() {
+	s.t.Helper()
 	s.journal("w-20260102T150405000-abcd", []string{
 		strings.ReplaceAll(header, `"input":{}`, `"program":"`+payload+`","tenant":"`+payload+`","input":{"x":"`+payload+`"}`),
 		`{"kind":"intent","key":"a` + payload + `","attempt":1,"tool":"` + payload + `","effects":"reads","call_id":"` + payload + `","input":{"system":"` + payload + `","prompt":"` + payload + `"},"start_ns":10}`,
@@ -258,6 +278,12 @@ func hostile(t *testing.T, exe, browser string) {
 	})
 	s.journal("w-20260102T150406000-abcd", []string{header, `{"kind":"finish","outcome":"failed","failure":"` + payload + `","at_ns":32}`})
 	s.journal("w-20260102T150407000-abcd", []string{header, `{"kind":"` + payload + `","key":"x"}`})
+}
+
+// hostile: a run whose every text is a payload runs no script, breaks no page and hides nothing; a damaged one says where.
+func hostile(t *testing.T, exe, browser string) {
+	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
+	s.payloads()
 	for _, path := range []string{"/", "/r", "/inbox", "/usage?group=tool", "/r/w-20260102T150405000-abcd?c=0", "/r/w-20260102T150405000-abcd?v=time", "/r/w-20260102T150406000-abcd", "/d/w-20260102T150405000-abcd/w-20260102T150406000-abcd"} {
 		s.open(path)
 		s.wait(`document.querySelector("main")`)

@@ -35,7 +35,7 @@ func build(web string) (map[string][]byte, error) {
 		AbsWorkingDir: web,
 		EntryPoints:   []string{"studio.tsx", "studio.css"},
 		Bundle:        true, Outdir: filepath.Join(web, "dist"),
-		Format: api.FormatESModule, Target: api.ES2022, JSX: api.JSXAutomatic, JSXImportSource: "preact",
+		Format: api.FormatIIFE, Target: api.ES2022, JSX: api.JSXAutomatic, JSXImportSource: "preact",
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
 		Alias: map[string]string{"preact": vendor("preact.mjs"), "preact/hooks": vendor("hooks.mjs"), "preact/jsx-runtime": vendor("jsx-runtime.mjs"),
 			"@preact/signals": vendor("signals.mjs"), "@preact/signals-core": vendor("signals-core.mjs")},

@@ -1,5 +1,6 @@
 // What the server says: requests with the token, and one stream of events for the page.
 import { signal } from "@preact/signals";
+import { listenTo, load, report, requestOf } from "./report";
 
 const STORE = "flowgen.studio.token";
 
@@ -12,7 +13,18 @@ function takeToken(): string {
   }
   return sessionStorage.getItem(STORE) ?? "";
 }
-const token = takeToken();
+let token = report ? "" : takeToken();
+
+// begin exchanges the code of `flowgen studio --open` for the token.
+export async function begin(): Promise<void> {
+  const code = report ? null : /^#code=([0-9a-f]+)/.exec(location.hash);
+  if (!code) return load();
+  history.replaceState(null, "", location.pathname + location.search);
+  const r = await fetch("/api/v1/token", { method: "POST", body: JSON.stringify({ code: code[1] }), headers: { "Content-Type": "application/json" }, cache: "no-store" });
+  if (!r.ok) return;
+  token = ((await r.json()) as { token: string }).token;
+  sessionStorage.setItem(STORE, token);
+}
 
 export interface Problem {
   status: number;
@@ -36,14 +48,18 @@ async function refusal(r: Response): Promise<Refused> {
 }
 
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const r = await fetch("/api/v1/" + path, {
+  const r = report ? requestOf(path) : await ask(path, init);
+  if (!r.ok) throw await refusal(r);
+  return r;
+}
+
+const ask = (path: string, init: RequestInit) => {
+  return fetch("/api/v1/" + path, {
     ...init,
     headers: { Authorization: "Bearer " + token, ...(init.body ? { "Content-Type": "application/json" } : {}) },
     cache: "no-store",
   });
-  if (!r.ok) throw await refusal(r);
-  return r;
-}
+};
 
 export const get = async <T>(path: string): Promise<T> => (await request(path)).json() as Promise<T>;
 export const post = async <T>(path: string, body: unknown): Promise<T> =>
@@ -64,6 +80,7 @@ const topicOf = (event: string) => (event === "project.changed" ? "project" : ev
 
 // listen follows topics until the returned function is called. When the stream begins anew it says "again".
 export function listen(topics: string, on: Listener): () => void {
+  if (report) return listenTo(on);
   const one = { topics: topics.split(","), on };
   listeners.push(one);
   queueMicrotask(tune);

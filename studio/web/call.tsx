@@ -1,11 +1,13 @@
 // All of one call.
 import { useEffect, useState } from "preact/hooks";
 import { get, param, request } from "./api";
+import { type Attachment, Attached, Grid, gridOf } from "./attachments";
 import { Proposal } from "./pages";
 import { Badge, Mark, tone, Trouble, word } from "./parts";
 import { go, route, set } from "./route";
-import { type Message, One, Talk } from "./talk";
+import { type AgentBounds, type Message, One, Offered, Talk } from "./talk";
 import { Rerun } from "./rerun";
+import { report } from "./report";
 import { bytes, count, dollars, line, plain, span } from "./text";
 import { type Call, seen } from "./tree";
 
@@ -13,10 +15,10 @@ interface Value { text: string; size: number; cut?: boolean }
 interface Whole {
   n: number; key: string; node: string; attempt: number; tool: string; effects: string; call_id: string; state: string; start: number; end: number; tokens: number; cost_usd: string;
   cached?: boolean; truncated?: boolean; denied?: boolean; sandbox?: string; cancelled?: string; error?: { code: string; message: string; details?: unknown }; stack?: string; logs?: string;
-  attachments?: { url: string; content_type?: string; bytes?: number }[]; input?: Value; output?: Value; attempts: number[];
+  attachments?: Attachment[]; input?: Value; output?: Value; attempts: number[];
 }
 
-export function CallPanel({ run, n, version, said, turns, file, off, running, now, input, still }: { run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean; running: boolean; now: number; input?: unknown; still?: boolean }) {
+export function CallPanel({ run, n, version, said, turns, all, agents, file, off, running, now, input, still }: { all: Call[]; agents?: AgentBounds[]; run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean; running: boolean; now: number; input?: unknown; still?: boolean }) {
   const [call, show] = useState<Whole>();
   const [bad, say] = useState("");
   useEffect(() => {
@@ -49,11 +51,12 @@ export function CallPanel({ run, n, version, said, turns, file, off, running, no
         {state === "stopped" && <p class="dim">The program that made this call is gone. Resume repeats it.</p>}
         {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" tabIndex={0}>{plain(said)}</pre></section>}
         {turns.length > 0 && <div><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
+        {talks && turns.length > 0 && <Offered turns={turns} all={all} agents={agents} />}
         {talks && turns.length > 0 && <Talk run={run} turns={turns} />}
         <Part name="Output" run={run} n={n} what="output" v={call.output} />
         <Messages v={call.input} />
         <Part name="Input" run={run} n={n} what="input" v={call.input} />
-        {!!call.attachments?.length && <section><h2>Attachments</h2><ul>{call.attachments.map((a) => <li><code>{line(a.url)}</code> {line(a.content_type ?? "")} {a.bytes ? bytes(a.bytes) : ""}</li>)}</ul></section>}
+        {!!call.attachments?.length && <section><h2>Attachments</h2>{call.attachments.map((a, k) => <Attached key={k} run={run} n={n} k={k} a={a} />)}</section>}
         {call.stack && <section><h2>Stack</h2><pre class="code block" tabIndex={0}>{plain(call.stack)}</pre></section>}
         {call.logs && <section><h2>Logs</h2><pre class="code block" tabIndex={0}>{plain(call.logs)}</pre></section>}
         {!!file && !still && !running && <Rerun key={call.key} run={run} node={call.node} file={file} input={input} open={route.value.query.get("rerun") === "1"} />}
@@ -82,13 +85,16 @@ function Materialize({ run, call, file, off }: { run: string; call: Whole; file:
 
 function Part({ name, run, n, what, v }: { name: string; run: string; n: number; what: string; v?: Value }) {
   const [all, show] = useState("");
+  const [asText, write] = useState(false);
   useEffect(() => show(""), [run, n]);
   if (!v) return null;
+  const grid = what === "output" && !v.cut ? gridOf(v.text, "json") : undefined;
   const more = async () => show(new TextDecoder().decode(await (await request("runs/" + param(run) + "/calls/" + n + "/" + what + "?n=1048576")).arrayBuffer()));
   return (
-    <section><h2>{name} <small>{bytes(v.size)}</small></h2>
-      <pre class="code block value" tabIndex={0}>{plain(all || v.text)}</pre>
-      {v.cut && !all && <p class="dim">the first 64 KiB <button class="btn" onClick={more}>Show 1 MiB</button></p>}
+    <section><h2>{name} <small>{bytes(v.size)}</small>{grid && <button class="btn bare" onClick={() => write(!asText)}>{asText ? "as a table" : "as JSON"}</button>}</h2>
+      {grid && !asText ? <Grid grid={grid} /> : <pre class="code block value" tabIndex={0}>{plain(all || v.text)}</pre>}
+      {v.cut && report && <p class="dim">its beginning: the file was written without <code>--full</code></p>}
+      {v.cut && !all && !report && <p class="dim">the first 64 KiB <button class="btn" onClick={more}>Show 1 MiB</button></p>}
     </section>
   );
 }

@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { post } from "./api";
-import { Graph, type Picture } from "./graph";
-import { type AtMost, flowAddress, type Project, Proposal, runAddress, useData, worstCase } from "./pages";
-import { Badge, Link, Mark, Trouble } from "./parts";
+import { Boxes, type Picture } from "./graph";
+import { type AtMost, flowAddress, type Project, Proposal, type Run, runAddress, useData, worstCase } from "./pages";
+import { Badge, Link, Mark, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { line, plain } from "./text";
 
@@ -58,7 +58,7 @@ export function FlowPage({ project }: { project?: Project }) {
       <div class="columns flow">
         <section class="panel" aria-label="Graph">
           <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? nodes(f.graph.nodes.filter((n) => !n.end).length) : ""}</span></div>
-          {f.graph ? <Graph picture={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
+          {f.graph ? <Boxes from={"graph?file=" + encodeURIComponent(f.file)} first={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
           {f.diagnostics.length > 0 && <div class="diagnostics" tabIndex={0}>
             <div class="head"><h2>Diagnostics</h2><span class="faint">as <code>flowgen check</code> says</span></div>
             <ul>{f.diagnostics.map((d) => <li><Mark state={d.severity === "error" ? "failed" : d.severity === "warning" ? "waiting" : "idle"} /><code>{d.code}</code><span class="grow">{line(d.message, 600)}{d.help && <small class="help">{line(d.help, 600)}</small>}</span><code class="faint">{d.file && d.file !== f.file ? line(d.file) + ":" : ""}{d.range && d.range.start.line + ":" + d.range.start.column}</code></li>)}</ul>
@@ -71,7 +71,7 @@ export function FlowPage({ project }: { project?: Project }) {
           {tab === "go" && (f.go ? <GoText text={f.go} flow={f} node={node} /> : <p class="empty">There is no Go while the file has errors.</p>)}
           {tab === "plan" && <pre class="code block page-text" tabIndex={0}>{plain(f.plan) || "There is no plan while the file has errors."}</pre>}
           {tab === "manifest" && <pre class="code block page-text" tabIndex={0}>{plain(f.manifest) || "There is no manifest while the file has errors."}</pre>}
-          {tab === "agents" && <div class="body">{f.agents.map((a) => <AgentPanel agent={a} file={f.file} native={!f.dialect} off={project?.read_only} onWritten={again} key={a.node} />)}</div>}
+          {tab === "agents" && <div class="body">{f.agents.map((a) => <AgentPanel agent={a} file={f.file} workflow={f.name} native={!f.dialect} off={project?.read_only} onWritten={again} key={a.node} />)}</div>}
         </section>
       </div>
     </main>
@@ -158,12 +158,13 @@ function GoText({ text, flow, node }: { text: string; flow: Flow; node: string }
   return <pre class="code cnt" ref={box} tabIndex={0}>{lines.slice(0, 20000).map((l, i) => <span class={i === on ? "on" : ""}>{plain(l)}{"\n"}</span>)}</pre>;
 }
 
-function AgentPanel({ agent, file, native, off, onWritten }: { agent: Agent; file: string; native: boolean; off?: boolean; onWritten: () => void }) {
+function AgentPanel({ agent, file, workflow, native, off, onWritten }: { agent: Agent; file: string; workflow: string; native: boolean; off?: boolean; onWritten: () => void }) {
   const [text, search] = useState("");
   const [category, pick] = useState("");
   const [old, showOld] = useState(false);
   const [pin, open] = useState("");
   const [turn, switchOf] = useState("");
+  const [made, make] = useState("");
   const [op, change] = useState({ name: "", strategy: "latest", on_missing: "skip" });
   const categories = [...new Set(agent.tools.map((t) => t.category).filter(Boolean))] as string[];
   const words = text.toLowerCase();
@@ -179,7 +180,7 @@ function AgentPanel({ agent, file, native, off, onWritten }: { agent: Agent; fil
       <ul class="tools">
         {list.map((t) => (
           <li>
-            <div class="flex wrap"><Mark state={t.on ? "done" : "idle"} /><b>{line(t.name)}</b><code class="faint">{line(t.full_name)}</code><Badge>{t.effects}</Badge>{t.on ? <Badge tone="done">on</Badge> : <Badge>off</Badge>}
+            <div class="flex wrap"><Mark state={t.on ? "done" : "idle"} /><b>{line(t.name)}</b><code class="faint">{line(t.full_name)}</code>{t.effects && <Badge>{t.effects}</Badge>}{t.on ? <Badge tone="done">on</Badge> : <Badge>off</Badge>}
               {t.deprecated && <Badge tone="wait">{t.deprecated}</Badge>}
               {t.secrets?.map((s) => <Badge tone={s.owner === "missing" ? "fail" : s.owner === "organisation" ? "wait" : ""}>{line(s.name)}: {s.owner}{s.owner === "organisation" && " (broad)"}</Badge>)}
               <span class="grow" />
@@ -198,8 +199,28 @@ function AgentPanel({ agent, file, native, off, onWritten }: { agent: Agent; fil
       </ul>
       {!list.length && <p class="empty">No tool has these words.</p>}
       <h3>Pins</h3>
-      {agent.pins.length ? <table class="sums"><tbody>{agent.pins.map((p) => <tr><th>{line(p.name)}</th><td><code>{line(p.tool)}</code></td><td>{p.strategy}</td><td>{p.on_missing}</td></tr>)}</tbody></table> : <p class="dim">none</p>}
+      {made && <PinNode key={made} pin={agent.node + "." + made} file={file} workflow={workflow} off={off} onWritten={onWritten} />}
+      {agent.pins.length ? <table class="sums"><tbody>{agent.pins.map((p) => <tr><th>{line(p.name)}</th><td><code>{line(p.tool)}</code></td><td>{p.strategy}</td><td>{p.on_missing}</td><td>{agent.tools.some((t) => t.name === p.tool && !t.on) ? <Badge tone="wait">null from now on: its tool is off</Badge> : null}</td>
+        <td class="num">{native && <button class="btn" aria-expanded={made === p.name} onClick={() => make(made === p.name ? "" : p.name)}>Make a node</button>}</td></tr>)}</tbody></table> : <p class="dim">none</p>}
     </section>
+  );
+}
+
+// PinNode makes a node of the call that a pin has selected in a run.
+function PinNode({ pin, file, workflow, off, onWritten }: { pin: string; file: string; workflow: string; off?: boolean; onWritten: () => void }) {
+  const { data, error } = useData<{ runs: Run[] }>("runs?workflow=" + encodeURIComponent(workflow), "runs", ["runs.changed"]);
+  const [run, pick] = useState("");
+  const [name, write] = useState("");
+  if (error) return <Trouble text={error} />;
+  const runs = data?.runs.slice(0, 20) ?? [];
+  if (!runs.length) return <p class="dim">No run of this workflow is recorded: there is no call to make a node of.</p>;
+  const from = run || runs[0].id;
+  return (
+    <div class="pin-form">
+      <label class="pick">{line(pin)} in run <select name="run" value={from} onChange={(e) => pick(e.currentTarget.value)}>{runs.map((r) => <option value={r.id}>{line(r.id)} {word(r.state)}</option>)}</select></label>
+      <label class="pick">id <input value={name} placeholder="after the tool" onInput={(e) => write(e.currentTarget.value)} /></label>
+      <Proposal op={{ kind: "materialize", file, run: from, pin, name }} off={off} onWritten={onWritten} />
+    </div>
   );
 }
 

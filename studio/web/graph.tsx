@@ -1,12 +1,16 @@
 // A graph whose coordinates come from the server.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { tone, word } from "./parts";
+import { param } from "./api";
+import { useData } from "./pages";
+import { tone, Trouble, word } from "./parts";
+import { report } from "./report";
+import { route, set } from "./route";
 import { line } from "./text";
 
 export interface Picture {
   w: number;
   h: number;
-  nodes: { path: string; id: string; kind: string; about?: string[]; x: number; y: number; w: number; h: number; box?: boolean; end?: boolean }[];
+  nodes: { path: string; id: string; kind: string; about?: string[]; x: number; y: number; w: number; h: number; box?: boolean; fold?: number; end?: boolean }[];
   edges: { from: string; to: string; points: [number, number][]; label?: string; label_x: number; label_y: number; back?: boolean }[];
 }
 
@@ -26,7 +30,41 @@ function stateOf(path: string, states: Record<string, Record<string, number>>): 
   return [worst[at] ?? "idle", calls];
 }
 
-export function Graph({ picture, states, marks, selected, onPick }: { picture: Picture; states?: Record<string, Record<string, number>>; marks?: Record<string, string>; selected?: string; onPick?: (path: string) => void }) {
+interface Shown {
+  states?: Record<string, Record<string, number>>;
+  marks?: Record<string, string>;
+  selected?: string;
+  onPick?: (path: string) => void;
+}
+
+// Boxes is a graph whose boxes open and close. Which are closed is in the address; without that the server says it.
+export function Boxes({ from, first, ...shown }: Shown & { from: string; first?: Picture }) {
+  const fold = route.value.query.get("fold") ?? "";
+  return first && !fold ? <Folds picture={first} {...shown} /> : <Fetched from={from} fold={fold} first={first} {...shown} />;
+}
+
+// Fetched asks again when first, the picture with the boxes of the server's choice, is another one.
+function Fetched({ from, fold, first, ...shown }: Shown & { from: string; fold: string; first?: Picture }) {
+  const seen = useRef({ first, n: 0 });
+  if (seen.current.first !== first) seen.current = { first, n: seen.current.n + 1 };
+  const more = [fold && "fold=" + param(fold), seen.current.n && "n=" + seen.current.n].filter(Boolean).join("&");
+  const { data, error } = useData<Picture>(from + (more && (from.includes("?") ? "&" : "?") + more), "", []);
+  const last = useRef<Picture>(undefined as unknown as Picture);
+  if (data) last.current = data;
+  if (error) return <Trouble text={error} />;
+  const picture = data ?? last.current ?? first;
+  return picture ? <Folds picture={picture} {...shown} /> : null;
+}
+
+function Folds({ picture, ...shown }: Shown & { picture: Picture }) {
+  const turn = (path: string, close: boolean) => {
+    const closed = picture.nodes.filter((n) => n.fold && n.path !== path).map((n) => n.path);
+    set("fold", [...closed, ...(close ? [path] : [])].join(",") || "-");
+  };
+  return <Graph picture={picture} {...shown} turn={report ? undefined : turn} />;
+}
+
+export function Graph({ picture, states, marks, selected, onPick, turn }: Shown & { picture: Picture; turn?: (path: string, close: boolean) => void }) {
   const [scale, zoom] = useState(1);
   const [at, focus] = useState(0);
   const svg = useRef<SVGSVGElement>(null);
@@ -42,6 +80,12 @@ export function Graph({ picture, states, marks, selected, onPick }: { picture: P
       const n = Math.max(0, Math.min(at + step, picture.nodes.length - 1));
       focus(n);
       svg.current?.querySelectorAll<SVGElement>("g.node")[n]?.focus();
+    }
+    const here = picture.nodes[at];
+    if (turn && here && ((e.key === "h" && here.box) || (e.key === "l" && here.fold))) {
+      e.preventDefault();
+      e.stopPropagation();
+      turn(here.path, e.key === "h");
     }
     if (e.key === "Enter" || e.key === " ") {
       e.preventDefault();
@@ -64,13 +108,14 @@ export function Graph({ picture, states, marks, selected, onPick }: { picture: P
           {picture.nodes.map((n, i) => {
             const [state, calls] = states ? stateOf(n.path, states) : ["", 0];
             const to = picture.edges.filter((e) => e.from === n.path).map((e) => e.to);
-            const says = [n.end ? n.id : n.id + " " + brief(n), ...(n.about ?? []), states && !n.end ? word(state) : "", to.length ? "leads to " + to.join(", ") : ""].filter(Boolean).join(", ");
+            const says = [n.end ? n.id : n.id + " " + brief(n), ...(n.about ?? []), n.fold ? "closed, with " + n.fold + " inside" : "", states && !n.end ? word(state) : "", to.length ? "leads to " + to.join(", ") : ""].filter(Boolean).join(", ");
             return (
-              <g class={"node " + (n.end ? "end " : "") + (n.path === selected ? "on " : "") + (states && !n.end ? "s-" + tone(state) : "")} role="button" aria-label={line(says, 400)} tabIndex={i === at ? 0 : -1} onFocus={() => focus(i)} onClick={() => onPick?.(n.path)}>
+              <g class={"node " + (n.end ? "end " : "") + (n.path === selected ? "on " : "") + (states && !n.end ? "s-" + tone(state) : "")} role="button" aria-label={line(says, 400)} aria-expanded={n.box || n.fold ? !n.fold : undefined} tabIndex={i === at ? 0 : -1} onFocus={() => focus(i)} onClick={() => onPick?.(n.path)}>
                 <title>{line(says, 400)}</title>
                 <rect x={n.x} y={n.y} width={n.w} height={n.box ? 28 : n.h} rx={n.end ? 16 : 5} />
                 <text aria-hidden="true" x={n.x + 10} y={n.y + (n.box ? 19 : 20)}><tspan class="id">{line(n.id, 34)}</tspan> <tspan class="what" dx="5">{n.end ? "" : line(brief(n), Math.max(4, Math.floor(n.w / 7.2) - n.id.length - 4))}</tspan></text>
-                {states && calls > 1 && <text aria-hidden="true" class="calls" x={n.x + n.w - 8} y={n.y + 20} text-anchor="end">{calls}</text>}
+                {turn && (n.box || n.fold) && <g class="turn-box" onClick={(e) => { e.stopPropagation(); turn(n.path, !n.fold); }}><title>{n.fold ? "open (l)" : "close (h)"}</title><rect x={n.x + n.w - 26} y={n.y + 3} width="22" height="22" rx="4" /><text aria-hidden="true" x={n.x + n.w - 15} y={n.y + 18} text-anchor="middle">{n.fold ? "+" : "\u2212"}</text></g>}
+                {states && calls > 1 && <text aria-hidden="true" class="calls" x={n.x + n.w - (turn && (n.box || n.fold) ? 32 : 8)} y={n.y + 20} text-anchor="end">{calls}</text>}
                 {marks?.[n.path] && <g><circle class={"flag " + marks[n.path]} cx={n.x + n.w - 2} cy={n.y + 2} r="7" /><text aria-hidden="true" class="bang" x={n.x + n.w - 2} y={n.y + 6} text-anchor="middle">!</text></g>}
               </g>
             );
@@ -86,5 +131,6 @@ export function Graph({ picture, states, marks, selected, onPick }: { picture: P
 function brief(n: Picture["nodes"][0]): string {
   const [kind, ...rest] = (n.about?.[0] ?? "").split(" ");
   const what = rest.join(" ").replace(/@[^ ]*$/, "");
-  return what ? what.slice(what.lastIndexOf(".") + 1) : kind;
+  const model = what.indexOf(":"); // provider:model
+  return what ? what.slice((model < 0 ? what.lastIndexOf(".") : model) + 1) : kind;
 }

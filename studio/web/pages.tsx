@@ -1,6 +1,7 @@
 // The list of workflows, the list of runs, questions, usage, and two runs compared.
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get, listen, param, post, Refused, request } from "./api";
+import { Graph, type Picture } from "./graph";
 import { Badge, Diff, Link, Mark, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, clock, count, dollars, line, plain, shortID, span } from "./text";
@@ -286,7 +287,7 @@ interface Sum {
   p95_ns: number;
 }
 
-async function save(path: string, name: string) {
+export async function save(path: string, name: string) {
   const url = URL.createObjectURL(await (await request(path)).blob());
   const a = document.createElement("a");
   a.href = url;
@@ -378,14 +379,34 @@ export function Compare({ a, b }: { a: string; b: string }) {
   );
 }
 
+interface Edit { id: string; diff: string; notes: string; graph?: Picture; node?: string }
+
+// Placed shows where a new node is, and where its edges lead.
+function Placed({ graph, node }: { graph: Picture; node: string }) {
+  const from = graph.edges.filter((e) => e.to === node).map((e) => e.from);
+  const to = graph.edges.filter((e) => e.from === node).map((e) => e.to);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const at = graph.nodes.find((n) => n.path === node);
+    const el = box.current?.querySelector(".graph-scroll");
+    if (at && el) el.scrollTo(at.x + at.w / 2 - el.clientWidth / 2, at.y + at.h / 2 - el.clientHeight / 2);
+  }, [graph, node]);
+  return (
+    <section aria-label="The new node"><h3>The new node <code>{line(node)}</code></h3>
+      <p class="dim">{from.length ? "after " + from.join(", ") : "nothing leads to it: it starts with the workflow"}; {to.length ? "before " + to.join(", ") : "nothing follows it yet"}</p>
+      <div class="placed" ref={box}><Graph picture={graph} selected={node} /></div>
+    </section>
+  );
+}
+
 // Proposal shows an edit before it is written, and writes it.
 export function Proposal({ op, label, off, onWritten }: { op: Record<string, string>; label?: string; off?: boolean; onWritten?: () => void }) {
-  const [edit, show] = useState<{ id: string; diff: string; notes: string }>();
+  const [edit, show] = useState<Edit>();
   const [said, say] = useState<{ ok?: string; bad?: string }>({});
   const asked = JSON.stringify(op);
-  const ask = () => {
-    say({});
-    post<{ id: string; diff: string; notes: string }>("edits", op).then(show).catch((e: Error) => { show(undefined); say({ bad: e.message }); });
+  const ask = (keep?: boolean) => {
+    if (!keep) say({});
+    post<Edit>("edits", op).then(show).catch((e: Error) => { show(undefined); say({ bad: e.message }); });
   };
   useEffect(() => { show(undefined); say({}); }, [asked]);
   const write = () =>
@@ -393,15 +414,16 @@ export function Proposal({ op, label, off, onWritten }: { op: Record<string, str
       .then(() => { show(undefined); say({ ok: "written" }); onWritten?.(); })
       .catch((e: Error) => {
         say({ bad: e.message });
-        if (e instanceof Refused && e.problem.status === 409) ask();
+        if (e instanceof Refused && e.problem.status === 409) ask(true);
       });
   if (off) return <p class="dim">studio is read-only</p>;
   return (
     <div class="proposal">
-      {!edit && !said.ok && <button class="btn" onClick={ask}>{label ?? "Show the edit"}</button>}
+      {!edit && !said.ok && <button class="btn" onClick={() => ask()}>{label ?? "Show the edit"}</button>}
       {edit && <>
         <h3>Edit, not written yet <small>{bytes(edit.diff.length)}</small></h3>
         <Diff text={edit.diff} />
+        {edit.graph && <Placed graph={edit.graph} node={edit.node ?? ""} />}
         {edit.notes && <pre class="code block notes">{plain(edit.notes)}</pre>}
         <div class="flex"><button class="btn main" onClick={write}>Write</button><button class="btn" onClick={() => show(undefined)}>Drop</button></div>
       </>}

@@ -1,6 +1,6 @@
 // What several pages have.
 import type { ComponentChildren } from "preact";
-import { follow } from "./route";
+import { follow, hrefOf } from "./route";
 import { line } from "./text";
 
 const marks: Record<string, [string, string, string]> = {
@@ -35,7 +35,7 @@ export function Mark({ state }: { state: string }) {
 export const Badge = ({ tone, children }: { tone?: string; children: ComponentChildren }) => <span class={"badge " + (tone ?? "")}>{children}</span>;
 
 export const Link = ({ to, children, ...rest }: { to: string; children: ComponentChildren; class?: string; "aria-current"?: "page"; title?: string }) => (
-  <a href={to} onClick={follow} {...rest}>
+  <a href={hrefOf(to)} onClick={follow} {...rest}>
     {children}
   </a>
 );

@@ -1,27 +1,36 @@
 // The address says what is shown, so that it can be sent.
 import { signal } from "@preact/signals";
+import { report } from "./report";
 
 export interface Route {
   path: string;
   query: URLSearchParams;
 }
 
-const here = (): Route => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+// A file has one address: what it shows is in the fragment.
+const now = () => (report ? location.hash.slice(1) || "/" : location.pathname + location.search);
+
+const here = (): Route => {
+  const [path, query] = now().split("?");
+  return { path, query: new URLSearchParams(query) };
+};
 export const route = signal<Route>(here());
 window.addEventListener("popstate", () => (route.value = here()));
 
+export const hrefOf = (address: string) => (report ? "#" : "") + address;
+
 export function go(address: string) {
-  history.pushState(null, "", address);
+  history.pushState(null, "", hrefOf(address));
   route.value = here();
 }
 
 // set changes a part of the query in place.
 export function set(name: string, value: string) {
-  const query = new URLSearchParams(location.search);
+  const { path, query } = here();
   if (value) query.set(name, value);
   else query.delete(name);
   const text = query.toString();
-  history.replaceState(null, "", location.pathname + (text ? "?" + text : ""));
+  history.replaceState(null, "", hrefOf(path + (text ? "?" + text : "")));
   route.value = here();
 }
 
@@ -30,7 +39,7 @@ export function follow(e: MouseEvent) {
   const a = (e.currentTarget as HTMLAnchorElement).getAttribute("href");
   if (!a || e.button || e.ctrlKey || e.metaKey || e.shiftKey) return;
   e.preventDefault();
-  go(a);
+  go(report ? a.slice(1) : a);
 }
 
 export type Keys = Record<string, () => void>;

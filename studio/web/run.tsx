@@ -2,12 +2,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { listen, param, post, type Problem } from "./api";
 import { CallPanel } from "./call";
-import { Graph, type Picture } from "./graph";
-import { Ask, type AtMost, flowAddress, type Project, type Question, type Run as Head, runAddress, useData } from "./pages";
+import { Boxes } from "./graph";
+import { Ask, type AtMost, flowAddress, type Project, Proposal, type Question, type Run as Head, runAddress, save } from "./pages";
 import { Badge, Link, Mark, Meter, put, size, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
-import { turnsOf } from "./talk";
+import { report } from "./report";
+import { type AgentBounds, turnsOf } from "./talk";
 import { type Call, type Columns, type Live, isOpen, rows, type Scope, seen, Tree, until } from "./tree";
 
 export interface RunHead extends Head {
@@ -25,6 +26,7 @@ export interface RunHead extends Head {
   at_most?: AtMost;
   commands: Record<string, string>;
   nodes?: Record<string, Record<string, number>>;
+  agents?: AgentBounds[];
 }
 
 const ROW = 26;
@@ -81,7 +83,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
   const view = q.get("v") ?? "tree";
   const [open, setOpen] = useState(new Map<string, boolean>());
   const filter = { text: (q.get("q") ?? "").toLowerCase(), state: q.get("state") ?? "" };
-  const took = Math.max((head?.took_ns ?? 0) / 1e6, ...(running ? [clock] : []));
+  const took = Math.max((head?.took_ns ?? 0) / 1e6, ...(running && !report ? [clock] : []));
   const sized = waiting ? took * 1.12 : took; // room for what waits
   useMemo(() => tree.sum(sized, running), [version, sized, running]);
   const list = useMemo(() => rows(tree, open, filter), [version, open, filter.text, filter.state, sized]);
@@ -132,7 +134,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
         g: () => set("v", view === "graph" ? "" : "graph"), t: () => set("v", view === "time" ? "" : "time"),
         v: () => set("talk", q.get("talk") ? "" : "1"),
         x: () => set("rerun", q.get("rerun") ? "" : "1"),
-        d: () => go("/r?with=" + param(id)),
+        ...(report ? {} : { d: () => go("/r?with=" + param(id)) }),
         "/": () => document.querySelector<HTMLInputElement>("#q")?.focus(),
         Escape: () => set("c", ""),
       }),
@@ -160,12 +162,12 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
           {view === "graph" ? <RunGraph id={id} head={head} /> : view === "time" ? <Table tree={tree} filter={filter} selected={selected} now={sized} running={running} />
             : <Timeline tree={tree} list={list} at={at} onAt={setAt} open={open} fold={fold} selected={selected} zoom={zoom} now={sized} running={running} show={show} />}
           <div class="foot">
-            {head && <>{count(head.calls)} calls, {count(list.length)} rows shown; journal line {count(head.lines)}, {bytes(head.bytes)}</>}
+            {head && <>{count(head.calls)} {head.calls === 1 ? "call" : "calls"}, {count(list.length)} {list.length === 1 ? "row" : "rows"} shown; journal line {count(head.lines)}, {bytes(head.bytes)}</>}
             <span class="grow" />
             <span class="keys"><kbd>j</kbd> <kbd>k</kbd> rows <kbd>h</kbd> <kbd>l</kbd> fold <kbd>w</kbd> <kbd>s</kbd> zoom</span>
           </div>
         </section>
-        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} running={running} now={sized} file={head?.file} off={project?.read_only} input={head?.input} still={!project || project.no_run} />}
+        {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} all={tree.calls} agents={head?.agents} running={running} now={sized} file={head?.file} off={project?.read_only} input={head?.input} still={!project || project.no_run} />}
       </div>
     </main>
   );
@@ -174,6 +176,8 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
 function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: Project; id: string; tree: Tree; took: number }) {
   const [said, say] = useState("");
   const [sure, ask] = useState(false);
+  const [naming, nameIt] = useState(false);
+  const [name, call] = useState("");
   const act = (what: string, body: object) => post<unknown>("runs/" + param(id) + "/" + what, body).then(() => say("")).catch((e: Error) => say(e.message));
   if (!head) return <div class="lead"><h1>{shortID(id)}</h1></div>;
   const bound = head.at_most?.total ?? undefined;
@@ -191,14 +195,18 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
         {head.state !== "succeeded" && head.at && <code>{line(head.at)}</code>}
         {head.code && <Badge tone="fail">{line(head.code)}</Badge>}
         {head.failed > 0 && head.state !== "failed" && <span class="dim">{count(head.failed)} failed and {head.failed === 1 ? "was" : "were"} caught</span>}
-        {head.from && <span class="dim">began with <Link class="link" to={runAddress(head.from)}>{shortID(head.from)}</Link></span>}
+        {head.from && <span class="dim">began with {report ? line(head.from) : <Link class="link" to={runAddress(head.from)}>{shortID(head.from)}</Link>}</span>}
         <span class="grow" />
         {head.file && <Link class="btn" to={flowAddress(head.file)}>Workflow</Link>}
-        <button class="btn" onClick={() => go("/r?with=" + param(id))}>Compare <kbd>d</kbd></button>
+        {!report && <button class="btn" title={"flowgen inspect " + id + " --html FILE"} onClick={() => save("runs/" + param(id) + "/report", id + ".html").then(() => say("")).catch((e: Error) => say(e.message))}>Save as a file</button>}
+        {head.file && !project?.read_only && (head.state === "succeeded" || head.state === "failed") && <button class="btn" aria-expanded={naming} title={"flowgen test --from " + id + " --run NAME"} onClick={() => nameIt(!naming)}>Make a case</button>}
+        {!report && <button class="btn" onClick={() => go("/r?with=" + param(id))}>Compare <kbd>d</kbd></button>}
         {can && resumable && head.file && <button class={"btn" + (head.state === "stopped" ? " main" : "")} title={head.commands.resume} onClick={() => act("resume", { again: head.state === "failed" })}>{head.state === "failed" ? "Retry" : "Resume"}</button>}
         {can && head.state === "running" && (sure ? <span class="flex">Cancel this run? <button class="btn" onClick={() => { ask(false); act("cancel", {}); }}>Cancel it</button><button class="btn" onClick={() => ask(false)}>No</button></span>
           : <button class="btn" onClick={() => ask(true)}>Cancel</button>)}
       </div>
+      {naming && head.file && <div class="flex wrap"><label class="field"><span class="vh">Name of the case</span><input name="case" placeholder="name of the case" value={name} onInput={(e) => call(e.currentTarget.value)} /></label>
+        {name && <Proposal op={{ kind: "case", file: head.file, run: id, name }} off={project?.read_only} />}</div>}
       {head.damage && <Trouble text={head.damage + " What is before it is shown."} />}
       {head.failure && <p class="failure fail">{plain(head.failure).slice(0, 2000)}</p>}
       {head.state === "stopped" && head.commands.resume && <p class="dim">It goes on with <code>{line(head.commands.resume)}</code></p>}
@@ -222,9 +230,7 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
 }
 
 function RunGraph({ id, head }: { id: string; head?: RunHead }) {
-  const { data, error } = useData<Picture>("runs/" + param(id) + "/graph", "", []);
-  if (error) return <Trouble text={error} />;
-  return data ? <Graph picture={data} states={head?.nodes} onPick={(path) => set("q", path) } /> : null;
+  return <Boxes from={"runs/" + param(id) + "/graph"} states={head?.nodes} onPick={(path) => set("q", path)} />;
 }
 
 // ticks are round times in a range.

@@ -2,34 +2,37 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { lost } from "./api";
+import { begin, lost } from "./api";
 import { FlowPage } from "./flow";
 import { Compare, Inbox, type Project, type Question, Runs, Usage, useData, Workflows } from "./pages";
 import { Link } from "./parts";
+import { report } from "./report";
 import { RunPage } from "./run";
+import { Tests } from "./tests";
 import { go, keys, route } from "./route";
 import { line } from "./text";
 
-const theme = signal(localStorage.getItem("flowgen.studio.theme") ?? "");
+const THEME = "flowgen.studio.theme";
+const theme = signal(report ? "" : (localStorage.getItem(THEME) ?? "")); // a file keeps nothing
 const help = signal(false);
 
 function dark() {
   const now = theme.value || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   theme.value = now === "dark" ? "light" : "dark";
-  localStorage.setItem("flowgen.studio.theme", theme.value);
+  if (!report) localStorage.setItem(THEME, theme.value);
 }
 
 const allKeys: [string, string][] = [
-  ["?", "these keys"], ["1 2 3 4", "workflows, runs, inbox, usage"], ["/", "filter"], ["j k", "next and previous row"], ["h l", "close and open a row"], ["Enter", "show the row"], ["v", "the conversation of an agent"],
+  ["?", "these keys"], ["1 2 3 4 5", "workflows, runs, inbox, usage, tests"], ["/", "filter"], ["j k", "next and previous row"], ["h l", "close and open a row, or a box of the graph"], ["Enter", "show the row"], ["v", "the conversation of an agent"],
   ["[ ]", "previous and next failure"], ["w s", "zoom in and out of the time"], ["a e", "earlier and later"], ["g", "graph of the run"], ["t", "table of calls"], ["x", "edit the node of a call, and rerun"], ["d", "compare with the marked run"],
-  ["r", "start a run, on the page of a workflow"], ["Esc", "close, or leave a field"],
+  ["r", "start a run, on the page of a workflow; run the cases, on that of tests"], ["Esc", "close, or leave a field"],
 ];
 
 function Keys() {
   return (
     <div class="sheet" role="dialog" aria-modal="true" aria-label="Keys">
       <h1>Keys</h1>
-      <dl class="facts">{allKeys.map(([k, what]) => <><dt>{k.split(" ").map((one) => <kbd>{one}</kbd>)}</dt><dd>{what}</dd></>)}</dl>
+      <dl class="facts">{allKeys.filter(([k]) => !report || !["1 2 3 4 5", "x", "d", "r"].includes(k)).map(([k, what]) => <><dt>{k.split(" ").map((one) => <kbd>{one}</kbd>)}</dt><dd>{what}</dd></>)}</dl>
       <p class="dim">Arrow keys move in rows and graphs, too. In a field no letter is a command.</p>
       <button class="btn" autoFocus onClick={() => (help.value = false)}>Close</button>
     </div>
@@ -47,6 +50,7 @@ function Connection() {
 
 function Page({ project }: { project?: Project }) {
   const path = route.value.path;
+  if (report) return <RunPage id={report.id} project={project} />;
   const run = /^\/r\/([^/]+)$/.exec(path);
   const pair = /^\/d\/([^/]+)\/([^/]+)$/.exec(path);
   if (run) return <RunPage id={decodeURIComponent(run[1])} project={project} key={run[1]} />;
@@ -62,15 +66,19 @@ function Page({ project }: { project?: Project }) {
       return <Inbox project={project} />;
     case "/usage":
       return <Usage />;
+    case "/tests":
+      return <Tests project={project} />;
   }
   return <main class="page"><p class="empty">Nothing has this address. <Link class="link" to="/">Workflows</Link></p></main>;
 }
+
+const pages = { "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage"), "5": () => go("/tests") };
 
 function App() {
   const { data: project, error } = useData<Project>("project", "project", ["project.changed"]);
   const { data: inbox } = useData<{ questions: Question[] }>("inbox", "runs", ["runs.changed"]);
   const path = route.value.path;
-  useLayoutEffect(() => keys({ "?": () => (help.value = !help.value), "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage") }), []);
+  useLayoutEffect(() => keys({ "?": () => (help.value = !help.value), ...(report ? {} : pages) }), []);
   useLayoutEffect(() => (help.value ? keys({ Escape: () => (help.value = false) }) : undefined), [help.value]);
   useEffect(() => void (document.documentElement.dataset.theme = theme.value), [theme.value]);
   const waits = inbox?.questions.length ?? 0;
@@ -80,10 +88,10 @@ function App() {
       <header class="top">
         <span class="logo"><svg viewBox="0 0 16 16" class="m" aria-hidden="true"><path d="M2 3.5H6L10 12.5H14M10 3.5H14" /></svg>studio</span>
         <span class="faint cut root" title={project?.root}>{line(project?.root ?? "", 80)}</span>
-        <nav aria-label="Pages">{item("/", "Workflows", path === "/" || path === "/w")}{item("/r", "Runs", path.startsWith("/r") || path.startsWith("/d"))}{item("/inbox", "Inbox", path === "/inbox", waits)}{item("/usage", "Usage", path === "/usage")}</nav>
+        {report ? <span class="dim">a recorded run in one file, by {line(project?.version ?? "")}</span> : <nav aria-label="Pages">{item("/", "Workflows", path === "/" || path === "/w")}{item("/r", "Runs", path.startsWith("/r") || path.startsWith("/d"))}{item("/inbox", "Inbox", path === "/inbox", waits)}{item("/usage", "Usage", path === "/usage")}{item("/tests", "Tests", path === "/tests")}</nav>}
         <span class="grow" />
-        {project?.read_only && <span class="badge">read only</span>}
-        <Connection />
+        {project?.read_only && !report && <span class="badge">read only</span>}
+        {!report && <Connection />}
         <button class="btn bare" onClick={dark} aria-label="dark or light">◐</button>
         <button class="btn bare" onClick={() => (help.value = true)}>Keys <kbd>?</kbd></button>
       </header>
@@ -94,4 +102,4 @@ function App() {
   );
 }
 
-render(<App />, document.getElementById("app")!);
+void begin().then(() => render(<App />, document.getElementById("app")!));

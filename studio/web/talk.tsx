@@ -1,7 +1,7 @@
 // The conversation of an agent, turn by turn. A turn's input has only the messages that are new in it.
 import { useEffect, useState } from "preact/hooks";
 import { get, param } from "./api";
-import { Badge, Mark, Trouble } from "./parts";
+import { Badge, Mark, Meter, Trouble } from "./parts";
 import { set } from "./route";
 import { count, dollars, line, plain, span } from "./text";
 import type { Call } from "./tree";
@@ -98,6 +98,33 @@ export function Talk({ run, turns }: { run: string; turns: Call[] }) {
         </div>
       ))}
       {turns.length > most && <p class="dim">the first {most} turns</p>}
+    </section>
+  );
+}
+
+// AgentBounds are the tools that an agent is offered, and its limits, from the plan of the run.
+export interface AgentBounds { node: string; tools: string[]; turns?: number; calls?: number; cost?: string }
+
+// Offered shows which tools an agent was offered, which it called, in what order, what was denied, and what is left of its limits.
+export function Offered({ turns, all, agents }: { turns: Call[]; all: Call[]; agents?: AgentBounds[] }) {
+  const scope = turns[0].key.replace(/\[\d+\]\/model$/, "");
+  const path = scope.replace(/\[\d+\]/g, "").replace(/#\d+/g, "");
+  const agent = agents?.find((a) => a.node === path);
+  const last = new Map<string, Call>();
+  for (const c of all) if (c && !c.model && c.key.startsWith(scope + "[") && !c.again) last.set(c.key, c);
+  const calls = [...last.values()].sort((a, b) => a.start - b.start);
+  const made = calls.filter((c) => !c.denied);
+  const cost = turns.reduce((n, c) => n + +c.cost, 0);
+  const called = new Set(calls.map((c) => c.tool));
+  return (
+    <section aria-label="Tools of the agent"><h2>Tools</h2>
+      <dl class="meters">
+        <Meter name="turns" value={count(turns.length)} bound={agent?.turns ? count(agent.turns) : undefined} share={agent?.turns ? turns.length / agent.turns : undefined} />
+        <Meter name="tool calls" value={count(made.length)} bound={agent?.calls ? count(agent.calls) : undefined} share={agent?.calls ? made.length / agent.calls : undefined} />
+        <Meter name="cost" value={dollars(String(+cost.toFixed(9)))} bound={agent?.cost ? dollars(agent.cost) : undefined} share={agent?.cost && +agent.cost ? cost / +agent.cost : undefined} />
+      </dl>
+      <ol class="called">{calls.slice(0, 200).map((c) => <li><button class="btn bare" onClick={() => set("c", String(c.n))}><Mark state={c.state} /> <code>{line(c.tool, 80)}</code></button> {c.denied && <Badge tone="wait">denied</Badge>} {c.cached && <Badge tone="hit">cached</Badge>} {c.code && <Badge tone="fail">{line(c.code, 40)}</Badge>} <small>{span(c.end - c.start)}</small></li>)}</ol>
+      {!!agent?.tools.length && <p class="dim">offered and not called: {agent.tools.filter((t) => !called.has(t)).map((t) => <code> {line(t, 80)}</code>)}{agent.tools.every((t) => called.has(t)) && "none"}</p>}
     </section>
   );
 }

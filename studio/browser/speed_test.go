@@ -1,0 +1,292 @@
+package browser
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
+)
+
+// manyCalls records a run with calls in a map, of which the one in the middle has failed.
+func (s *story) manyCalls(id string, calls int) {
+	s.t.Helper()
+	lines := []string{header}
+	for i := range calls {
+		end := fmt.Sprintf(`"output":{"hits":["file%d.go","other%d.go"],"score":%d}`, i%97, i%31, i*7919%1000)
+		if i == calls/2 {
+			end = `"error":{"code":"TIMEOUT","message":"too slow","details":null,"retry_after_s":null}`
+		}
+		lines = append(lines, fmt.Sprintf(`{"kind":"intent","key":"probe[%d]/search","attempt":1,"tool":"w.search@1","effects":"reads","call_id":"%064x","input":{"i":%d,"text":"item %d of the list"},"start_ns":%d}`, i, uint64(i)*0x9E3779B97F4A7C15, i, i, i*1000_000),
+			fmt.Sprintf(`{"kind":"end","key":"probe[%d]/search","attempt":1,%s,"end_ns":%d}`, i, end, i*1000_000+5_000_000))
+	}
+	s.journal(id, append(lines, fmt.Sprintf(`{"kind":"finish","outcome":"succeeded","output":1,"at_ns":%d}`, calls*1000_000+6_000_000)))
+}
+
+// metrics are counters of the browser.
+func (s *story) metrics() map[string]float64 {
+	s.t.Helper()
+	out := map[string]float64{}
+	list, err := chromedp.Call(s.ctx, performance.GetMetrics, cdp.Empty{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, m := range list.Metrics {
+		out[m.Name] = m.Value
+	}
+	return out
+}
+
+func (s *story) number(js string) float64 {
+	s.t.Helper()
+	n, err := chromedp.Run(s.ctx, chromedp.Evaluate[float64](js))
+	if err != nil {
+		s.t.Fatalf("%s: %v", js, err)
+	}
+	return n
+}
+
+func quantile(list []float64, q float64) float64 {
+	slices.Sort(list)
+	return list[min(len(list)-1, int(math.Ceil(q*float64(len(list))))-1)]
+}
+
+// TestSpeed measures the goals of the page in a real browser, for docs/benchmarks.md. It asserts nothing of time: machines differ.
+func TestSpeed(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("set LONG to measure")
+	}
+	browser, exe := chromium(t), flowgen(t)
+	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
+	if _, err := chromedp.Call(s.ctx, performance.Enable, performance.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(s.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.rowsAt = 0; new MutationObserver(() => { if (!window.rowsAt && document.querySelector(".rows .row")) requestAnimationFrame(() => { window.rowsAt ||= performance.now(); }); }).observe(document, {childList: true, subtree: true})`}); err != nil {
+		t.Fatal(err)
+	}
+
+	var paints []float64
+	for range 20 {
+		s.open("/")
+		s.wait(`performance.getEntriesByName("first-contentful-paint").length`)
+		paints = append(paints, s.number(`performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+	}
+	t.Logf("G1 first contentful paint: cold %.0f ms, warm p95 of %d %.0f ms", paints[0], len(paints)-1, quantile(paints[1:], 0.95))
+
+	for i, calls := range []int{1_000, 10_000, 100_000} {
+		id := fmt.Sprintf("w-20260102T15040%d000-abcd", i)
+		s.manyCalls(id, calls)
+		var took []float64
+		for range 5 {
+			s.open("/r/" + id)
+			s.wait(`window.rowsAt`)
+			took = append(took, s.number("window.rowsAt"))
+			s.sees(fmt.Sprintf("%d,000 calls", calls/1000))
+		}
+		t.Logf("G3 run of %d calls: rows after %.0f ms, median of 5", calls, quantile(took, 0.5))
+	}
+	s.press("l")
+	s.wait(`document.querySelector(".rows").getAttribute("aria-rowcount") === "100001"`)
+	s.scrolled()
+	s.followed()
+	s.largeOutput()
+	s.reported10k()
+	s.manyRuns()
+}
+
+// scrolled measures frames while all rows pass, and what the page needs then.
+func (s *story) scrolled() {
+	s.t.Helper()
+	before := s.metrics()
+	s.eval(`window.frames = []; (() => { const el = document.querySelector(".rows"); const n = 235; let i = 0; let last = performance.now(); const step = () => { const now = performance.now(); window.frames.push(now - last); last = now; el.scrollTop = (el.scrollHeight - el.clientHeight) * (i / n); if (++i <= n) requestAnimationFrame(step); else window.scrolled = true; }; requestAnimationFrame(step); })(); 0`)
+	s.wait("window.scrolled")
+	after := s.metrics()
+	over := s.number(`window.frames.filter((f) => f > 17.5).length`)
+	n := s.number("window.frames.length")
+	s.t.Logf("G4 scrolling through 100,000 calls: %.0f of %.0f frames over 17.5 ms, script %.2f ms a frame, layout and style %.2f ms (software rendering)", over, n,
+		(after["ScriptDuration"]-before["ScriptDuration"])/n*1000, (after["LayoutDuration"]+after["RecalcStyleDuration"]-before["LayoutDuration"]-before["RecalcStyleDuration"])/n*1000)
+	s.t.Logf("G5 at 100,000 calls: %.0f elements, heap %.0f MB", s.number(`document.querySelectorAll("*").length`), after["JSHeapUsedSize"]/1e6)
+}
+
+// sealed is a line of a journal that begins at an offset.
+func sealed(line string, at int) []byte {
+	body := []byte(strings.TrimSuffix(line, "}"))
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sum := crc32.Update(crc32.Update(0, table, binary.LittleEndian.AppendUint64(nil, uint64(at))), table, body)
+	return fmt.Appendf(nil, "%s,\"sum\":\"%08x\"}\n", body, sum)
+}
+
+// followed measures the time from a line in a journal to its bar, while 19 others grow.
+func (s *story) followed() {
+	s.t.Helper()
+	const runs, lines = 20, 60
+	files, sizes := make([]*os.File, runs), make([]int, runs)
+	for i := range files {
+		id := fmt.Sprintf("w-20260103T1504%02d000-abcd", i)
+		s.journal(id, []string{header})
+		f, err := os.OpenFile(filepath.Join(s.dir, ".flowgen", "runs", id, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		files[i], sizes[i] = f, int(info.Size())
+	}
+	s.open("/r/w-20260103T150400000-abcd")
+	s.wait(`document.querySelector(".rows")`)
+	s.eval(`window.drawn = {}; new MutationObserver(() => { const n = document.querySelector(".rows").getAttribute("aria-rowcount"); window.drawn[n] ??= Date.now(); }).observe(document.body, {attributes: true, childList: true, subtree: true}); 0`)
+	wrote := map[int]int64{}
+	for n := range lines {
+		for i, f := range files {
+			line := sealed(fmt.Sprintf(`{"kind":"intent","key":"n%d","attempt":1,"tool":"w.t@1","effects":"reads","call_id":"c","input":{},"start_ns":%d}`, n, n*1000), sizes[i])
+			if _, err := f.Write(line); err != nil {
+				s.t.Fatal(err)
+			}
+			sizes[i] += len(line)
+			if i == 0 {
+				wrote[n+1] = time.Now().UnixMilli()
+			}
+		}
+		s.wait(fmt.Sprintf("window.drawn[%d]", n+1))
+	}
+	var took []float64
+	for n, at := range wrote {
+		took = append(took, s.number(fmt.Sprintf("window.drawn[%d]", n))-float64(at))
+	}
+	s.t.Logf("G6 line to bar, %d runs grow: p50 %.0f ms, p95 %.0f ms", runs, quantile(took, 0.5), quantile(took, 0.95))
+}
+
+// largeOutput measures how soon the beginning of 50 MB is there.
+func (s *story) largeOutput() {
+	s.t.Helper()
+	const id = "w-20260104T150400000-abcd"
+	s.journal(id, []string{header, `{"kind":"intent","key":"big","attempt":1,"tool":"w.t@1","effects":"reads","call_id":"c","input":{},"start_ns":1}`,
+		`{"kind":"end","key":"big","attempt":1,"output":"` + strings.Repeat("0123456789", 5_000_000) + `","end_ns":2}`, `{"kind":"finish","outcome":"succeeded","output":1,"at_ns":3}`})
+	s.open("/r/" + id)
+	s.wait(`document.querySelector(".rows .row")`)
+	s.eval(`window.big = 0; (() => { const from = performance.now(); const look = () => { if ((document.querySelector(".value")?.innerText.length ?? 0) > 60000) window.big = performance.now() - from; else requestAnimationFrame(look); }; document.querySelector(".rows .row").click(); look(); })(); 0`)
+	s.wait("window.big")
+	s.t.Logf("G7 output of 50 MB: its beginning after %.0f ms", s.number("window.big"))
+}
+
+// reported10k measures a file of 10,000 calls.
+func (s *story) reported10k() {
+	s.t.Helper()
+	const id = "w-20260102T150401000-abcd"
+	began := time.Now()
+	s.command("inspect", id, "--html", "run.html")
+	wrote := time.Since(began)
+	text := s.read("run.html")
+	var packed bytes.Buffer
+	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, _ = zip.Write([]byte(s.read(filepath.Join(".flowgen", "runs", id, "journal.jsonl"))))
+	_ = zip.Close()
+	was := s.address
+	var took []float64
+	for range 5 {
+		s.file("")
+		s.wait(`window.rowsAt`)
+		took = append(took, s.number("window.rowsAt"))
+	}
+	s.address = was
+	s.t.Logf("G16 file of 10,000 calls: written in %.1f s, %d KB (journal with gzip %d KB), rows after %.0f ms, median of 5", wrote.Seconds(), len(text)/1000, packed.Len()/1000, quantile(took, 0.5))
+}
+
+// manyRuns measures the list of 10,000 runs, and a filter of it.
+func (s *story) manyRuns() {
+	s.t.Helper()
+	for i := range 10_000 {
+		outcome := `"outcome":"succeeded","output":1`
+		if i%10 == 0 {
+			outcome = `"outcome":"failed","failure":"node a: TIMEOUT: too slow"`
+		}
+		s.journal(fmt.Sprintf("w-202601%02dT%02d%02d%02d000-%04x", 5+i/8000, i/3600%24, i/60%60, i%60, i), []string{header, `{"kind":"intent","key":"a","attempt":1,"tool":"w.t@1","effects":"reads","call_id":"c","input":{},"start_ns":1}`,
+			`{"kind":"end","key":"a","attempt":1,"output":1,"end_ns":2}`, `{"kind":"finish",` + outcome + `,"at_ns":3}`})
+	}
+	s.open("/r")
+	s.sees("10,0")
+	for _, c := range []struct{ name, path string }{{"first page", "runs?"}, {"workflow", "runs?workflow=w"}, {"outcome", "runs?state=failed"}, {"text", "runs?q=too+slow"}, {"date", "runs?since=2026-01-02T00:00:00Z"}} {
+		var took []float64
+		for range 6 {
+			s.eval(`window.answered = 0; (async () => { const from = performance.now(); const r = await fetch("/api/v1/` + c.path + `", {headers: {Authorization: "Bearer " + sessionStorage.getItem("flowgen.studio.token")}}); await r.json(); window.answered = performance.now() - from; })(); 0`)
+			s.wait("window.answered")
+			took = append(took, s.number("window.answered"))
+		}
+		s.t.Logf("G8 list of 10,000 runs, %s: first %.0f ms, then %.0f ms, median of 5", c.name, took[0], quantile(took[1:], 0.5))
+	}
+}
+
+// TestSoak: the server's memory and open files stay flat while pages come and go over a folder with many runs. SOAK is how long; without
+// LONG it is not run.
+func TestSoak(t *testing.T) {
+	if os.Getenv("LONG") == "" && os.Getenv("SOAK") == "" {
+		t.Skip("set LONG, or SOAK=8h")
+	}
+	long := time.Minute
+	if text := os.Getenv("SOAK"); text != "" {
+		var err error
+		if long, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	browser, exe := chromium(t), flowgen(t)
+	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
+	for i := range 1000 {
+		s.manyCalls(fmt.Sprintf("w-20260102T15%02d%02d000-abcd", i/60, i%60), 1000)
+	}
+	var first, last [2]int
+	for end, round := time.Now().Add(long), 0; time.Now().Before(end) || round < 3; round++ {
+		for _, path := range []string{"/r", fmt.Sprintf("/r/w-20260102T15%02d%02d000-abcd", round%16, round%60), "/", "/usage?group=tool", "/inbox"} {
+			s.open(path)
+			s.wait(`document.querySelector("main")?.innerText.trim()`)
+		}
+		last = s.resources()
+		if round == 1 { // all has been read once
+			first = last
+		}
+	}
+	t.Logf("G15 after %v: %d MB (%d MB after the first rounds), %d open files (%d)", long, last[0], first[0], last[1], first[1])
+	if last[0] > 150 {
+		t.Errorf("the server has %d MB", last[0])
+	}
+	if last[1] > first[1]+10 {
+		t.Errorf("%d files are open, %d were", last[1], first[1])
+	}
+}
+
+// resources are the resident megabytes and the open files of studio, on Linux.
+func (s *story) resources() (out [2]int) {
+	s.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
+	if err != nil {
+		s.t.Skip("needs /proc")
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, _ := strconv.Atoi(strings.Fields(rest)[0])
+			out[0] = kb / 1000
+		}
+	}
+	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out[1] = len(names)
+	return out
+}
