@@ -202,7 +202,7 @@ func (d *drawing) part(in *vertex, p *planPart, from []way) []way {
 func (d *drawing) paint(in *inspection) {
 	d.runs = true
 	last := map[string]string{} // by key: the state of the last attempt
-	for _, c := range in.Calls {
+	for _, c := range in.Calls.all() {
 		if !c.Again {
 			last[c.Key] = c.State
 		}

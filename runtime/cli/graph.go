@@ -266,7 +266,7 @@ func runOf(s *system, info *flow.Info, name, dir string) (*inspection, int) {
 		s.complain(*wrong)
 		return nil, ExitUsage
 	}
-	id, j, err := folder.Named(info.Name, name)
+	run, err := (&inspector{folder: folder}).named(info.Name, name, false)
 	switch {
 	case errors.Is(err, runs.ErrNoRun):
 		s.complain(mistake{err.Error(), "inspect without a name lists the runs; --runs names their folder"})
@@ -275,9 +275,9 @@ func runOf(s *system, info *flow.Info, name, dir string) (*inspection, int) {
 		s.complain(mistake{err.Error(), ""})
 		return nil, ExitFault
 	}
-	in := inspectionOf(id, j)
+	in := run.inspection()
 	if info.Name != "" && in.Workflow != info.Name {
-		s.complain(mistake{"run " + id + " is one of workflow " + in.Workflow + ", not of " + info.Name, "draw the graph of that workflow"})
+		s.complain(mistake{"run " + run.id + " is one of workflow " + in.Workflow + ", not of " + info.Name, "draw the graph of that workflow"})
 		return nil, ExitUsage
 	}
 	return in, ExitOK

@@ -143,7 +143,7 @@ func TestDOTIsAcceptedByGraphviz(t *testing.T) {
 	}
 	info := &flow.Info{Name: `a"\`, Nodes: []*flow.Node{{ID: `x"]; y [label="`}}, Edges: []flow.Edge{{From: `x"]; y [label="`, To: "end", Label: `\N\"<b>&amp;`}}}
 	d := drawingOf(nested)
-	d.paint(&inspection{Calls: []inspectedCall{{Key: "pages[0]/get", State: callDone}, {Key: "tries#2/again", State: callWaiting}}})
+	d.paint(&inspection{Calls: listOf([]inspectedCall{{Key: "pages[0]/get", State: callDone}, {Key: "tries#2/again", State: callWaiting}})})
 	for _, text := range []string{DOT(info), DOT(nested), d.dot()} {
 		cmd := exec.Command(dot, "-Tplain")
 		cmd.Stdin = strings.NewReader(text)
@@ -218,10 +218,10 @@ func TestGraphOfBodies(t *testing.T) {
 
 func TestGraphOfARun(t *testing.T) {
 	d := drawingOf(nested)
-	d.paint(&inspection{Calls: []inspectedCall{
+	d.paint(&inspection{Calls: listOf([]inspectedCall{
 		{Key: "pages[0]/get", State: callFailed}, {Key: "pages[0]/get", State: callDone}, {Key: "pages[1]/get", State: callInDoubt},
 		{Key: "pages[0]/sum", State: callDone}, {Key: "tries#2/again", State: callWaiting},
-	}})
+	})})
 	_, classes, _ := strings.Cut(d.mermaid(), "  classDef ")
 	want := `done fill:#d9f2dd,stroke:#2e7d32,color:#000000
   class n5 done
@@ -259,7 +259,7 @@ func TestMermaidIsAcceptedByMermaid(t *testing.T) {
 		t.Skip("MERMAID does not name a folder node_modules with mermaid and jsdom")
 	}
 	d := drawingOf(nested)
-	d.paint(&inspection{Calls: []inspectedCall{{Key: "pages[0]/get", State: callDone}, {Key: "tries#2/again", State: callWaiting}}})
+	d.paint(&inspection{Calls: listOf([]inspectedCall{{Key: "pages[0]/get", State: callDone}, {Key: "tries#2/again", State: callWaiting}})})
 	hostile := &flow.Info{Nodes: []*flow.Node{{ID: `x"]; end`}, {ID: "end"}}, Edges: []flow.Edge{{From: `x"]; end`, To: "end", Label: "`|\"<b>&amp;#"}}}
 	cmd := exec.Command(node, "-e", accepts)
 	cmd.Stdin = strings.NewReader(strings.Join([]string{Mermaid(graphInfo), Mermaid(nested), d.mermaid(), Mermaid(hostile)}, "\x00"))

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -107,6 +111,7 @@ func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere)
 		s.complain(*wrong)
 		return ExitUsage
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(40)) // a long journal fits into less memory, and takes as long
 	in := &inspector{s: s, folder: folder, json: *format == "json", paper: paperOf(s)}
 	in.paper.respond, in.paper.filter = s.again("respond", ""), which
 	if info.Name == "" { // flowgen's own, which needs the workflow to go on with a run
@@ -120,9 +125,9 @@ func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere)
 		if !ok {
 			return code
 		}
-		return in.journal(rest, j, *format)
+		return in.recorded(recorded{id: rest[0], j: j}, rest[1:], *format)
 	}
-	id, j, err := in.folder.Named(info.Name, rest[0])
+	run, err := in.named(info.Name, rest[0], *format == "jsonl")
 	if err != nil {
 		m := mistake{err.Error(), ""}
 		if errors.Is(err, runs.ErrNoRun) {
@@ -133,23 +138,39 @@ func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere)
 		s.complain(m)
 		return ExitFault
 	}
-	return in.journal(append([]string{id}, rest[1:]...), j, *format)
+	return in.recorded(run, rest[1:], *format)
 }
 
-// journal shows a run: RUN [CALL].
-func (in *inspector) journal(rest []string, j *journal.Journal, format string) int {
+// named reads what a name stands for. A journal in a folder is read through its index, unless all of it is wanted or the program was
+// changed while the run went on: then what nodes were before is in the entire journal.
+func (in *inspector) named(workflow, name string, whole bool) (recorded, error) {
+	if !whole && !strings.HasSuffix(name, ".jsonl") {
+		id, err := in.folder.Find(workflow, name)
+		if err != nil {
+			return recorded{}, err
+		}
+		if r, ok := in.folder.Indexed(id); ok {
+			return recorded{id: id, r: r}, nil
+		}
+	}
+	id, j, err := in.folder.Named(workflow, name)
+	return recorded{id: id, j: j}, err
+}
+
+// recorded shows a run, or one call of it.
+func (in *inspector) recorded(run recorded, call []string, format string) int {
 	if format == "jsonl" {
-		text, err := j.MarshalText()
+		text, err := run.j.MarshalText()
 		if err != nil {
 			in.s.complain(mistake{err.Error(), ""})
 			return ExitFault
 		}
 		return in.s.print(string(text))
 	}
-	if len(rest) == 1 {
-		return in.run(inspectionOf(rest[0], j))
+	if len(call) == 0 {
+		return in.run(run.inspection())
 	}
-	return in.call(rest[0], j, rest[1])
+	return in.call(run, call[0])
 }
 
 // paper is what text is written for.
@@ -207,21 +228,25 @@ func (in *inspector) list() int {
 }
 
 func (in *inspector) run(i *inspection) int {
-	var paths []string
-	for _, c := range i.Calls {
-		path := journal.NodePath(c.Key)
-		paths = append(paths, path, path[strings.LastIndexByte(path, '/')+1:])
-	}
 	shown, unknown := in.paper.filter.apply(i.Calls)
 	if unknown {
 		m := mistake{"run " + i.ID + " has no call of node " + in.paper.filter.node, "inspect " + i.ID + " shows its calls"}
-		if near := nearest(in.paper.filter.node, paths); near != "" {
+		var paths []string
+		for _, c := range i.Calls.all() {
+			path := journal.NodePath(c.Key)
+			paths = append(paths, path, path[strings.LastIndexByte(path, '/')+1:])
+		}
+		slices.Sort(paths)
+		if near := nearest(in.paper.filter.node, slices.Compact(paths)); near != "" {
 			m.help = "did you mean " + near + "?"
 		}
 		in.s.complain(m)
 		return ExitUsage
 	}
 	i.Calls = shown
+	if in.json {
+		return in.stream(i)
+	}
 	return in.show(i, func(t *sheet) {
 		if t.filter.logs {
 			t.logs(i.Calls)
@@ -231,39 +256,74 @@ func (in *inspector) run(i *inspection) int {
 	})
 }
 
+// stream writes a run as JSON, its calls one after the other: there may be a million.
+func (in *inspector) stream(i *inspection) int {
+	calls := i.Calls
+	i.Calls = listOf(nil)
+	text, err := encode(i)
+	const end = "]\n}\n" // calls are the last field
+	out := bufio.NewWriterSize(in.s.stdout, 64<<10)
+	_, _ = out.Write(bytes.TrimSuffix(text, []byte(end)))
+	var one bytes.Buffer
+	enc := json.NewEncoder(&one)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("    ", "  ")
+	for n := range calls.len() {
+		if err != nil {
+			break
+		}
+		if n > 0 {
+			_ = out.WriteByte(',')
+		}
+		one.Reset()
+		err = enc.Encode(calls.at(n))
+		_, _ = out.WriteString("\n    ")
+		_, _ = out.Write(harmless(bytes.TrimSuffix(one.Bytes(), []byte("\n"))))
+	}
+	if err != nil {
+		in.s.complain(mistake{err.Error(), ""})
+		return ExitFault
+	}
+	if calls.len() > 0 {
+		_, _ = out.WriteString("\n  ")
+	}
+	if _, err = out.WriteString(end); err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		in.s.complain(mistake{"cannot write the result: " + err.Error(), ""})
+		return ExitFault
+	}
+	return ExitOK
+}
+
 // call shows what name stands for in a run: one call whole, or those of a node.
-func (in *inspector) call(id string, j *journal.Journal, name string) int {
-	all := j.Records()
-	earlier := callsNamed(j.Earlier(), name)
-	found := append(slices.Clone(earlier), callsNamed(all, name)...)
+func (in *inspector) call(run recorded, name string) int {
+	found, told, err := run.named(name)
+	if err != nil {
+		in.s.complain(mistake{err.Error(), ""})
+		return ExitFault
+	}
 	if len(found) > 0 {
 		return in.show(found, func(t *sheet) {
 			for n, r := range found {
 				if n > 0 {
 					t.text("")
 				}
-				c := new(inspection).state(j, &r)
-				if n < len(earlier) {
-					c, _ = earlierCall(j, &r)
-				}
-				t.record(j, r, &c)
+				t.record(run, r, &told[n])
 			}
 		})
 	}
-	whole := inspectionOf(id, j)
-	whole.Calls = slices.DeleteFunc(whole.Calls, func(c inspectedCall) bool {
+	whole := run.inspection()
+	whole.Calls = whole.Calls.only(func(c *inspectedCall) bool {
 		path := journal.NodePath(c.Key)
-		return path != name && !strings.HasPrefix(path, name+"/")
+		return path == name || strings.HasPrefix(path, name+"/")
 	})
-	if len(whole.Calls) > 0 {
+	if whole.Calls.len() > 0 {
 		return in.show(whole.Calls, func(t *sheet) { t.filter.all = true; t.timeline(whole) })
 	}
-	m := mistake{"run " + id + " has no call " + name, "inspect " + id + " shows its calls"}
-	keys := make([]string, len(all))
-	for i, r := range all {
-		keys[i] = r.Key
-	}
-	if near := nearest(name, keys); near != "" {
+	m := mistake{"run " + run.id + " has no call " + name, "inspect " + run.id + " shows its calls"}
+	if near := nearest(name, run.keys()); near != "" {
 		m.help = "did you mean " + near + "?"
 	}
 	in.s.complain(m)

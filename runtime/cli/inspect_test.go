@@ -100,7 +100,10 @@ begun and without a result; if the run was stopped, these may have happened:
 func TestInspectJSON(t *testing.T) {
 	name := cassette(t, looked())
 	out, _ := inspect(t, ExitOK, name, "--format", "json")
-	var i inspection
+	var i struct {
+		inspection
+		Calls []inspectedCall `json:"calls"`
+	}
 	if err := json.Unmarshal([]byte(out), &i); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +278,7 @@ func TestInspectHostile(t *testing.T) {
 		text := &sheet{paper: paper{style: style{glyphs: plainGlyphs, ellipsis: "..."}}}
 		i := inspectionOf(evil.Draw(rt, "name"), j)
 		text.inspection(i)
-		text.record(j, r, &i.Calls[0])
+		text.record(recorded{j: j}, r, i.Calls.at(0))
 		out, err := encode(i)
 		if err != nil {
 			rt.Fatal(err)

@@ -113,7 +113,7 @@ func (t *sheet) inspection(i *inspection) {
 	t.field("failure", safe(i.Failure), red)
 	t.field("input", oneLine(i.Input), "")
 	t.field("output", oneLine(i.Output), "")
-	if len(i.Calls) > 0 {
+	if i.Calls.len() > 0 {
 		t.text("")
 		t.timeline(i)
 	}
@@ -185,7 +185,7 @@ func (t *sheet) open(i *inspection) {
 }
 
 // record is one attempt with all that is known of it.
-func (t *sheet) record(j *journal.Journal, r journal.Record, c *inspectedCall) {
+func (t *sheet) record(in recorded, r journal.Record, c *inspectedCall) {
 	t.field("call", safe(r.Key), "")
 	t.field("attempt", itoa(r.Attempt), "")
 	t.field("tool", safe(r.Tool)+", effects "+safe(c.Effects), "")
@@ -203,7 +203,7 @@ func (t *sheet) record(j *journal.Journal, r journal.Record, c *inspectedCall) {
 		state += why
 	}
 	t.field("state", state, "")
-	if answer, ok := j.Answer(r.Key); ok {
+	if answer, ok := in.answer(r.Key); ok {
 		t.field("answer", safe(answer), "")
 	}
 	t.field("broken", safe(r.Broken), red)

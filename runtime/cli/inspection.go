@@ -33,12 +33,12 @@ type inspection struct {
 	Input    json.RawMessage `json:"input,omitempty"`
 	Output   json.RawMessage `json:"output,omitempty"`
 
-	Waiting []openQuestion  `json:"waiting"`              // questions without an answer
-	InDoubt []doubtful      `json:"in_doubt"`             // calls that write, had begun and have no result
-	Undone  []string        `json:"undone,omitempty"`     // calls that were undone, after the run or a workflow in it failed
-	Kept    []notUndone     `json:"not_undone,omitempty"` // calls whose undo failed
-	Totals  totals          `json:"totals"`
-	Calls   []inspectedCall `json:"calls"` // in the order of their beginnings
+	Waiting []openQuestion `json:"waiting"`              // questions without an answer
+	InDoubt []doubtful     `json:"in_doubt"`             // calls that write, had begun and have no result
+	Undone  []string       `json:"undone,omitempty"`     // calls that were undone, after the run or a workflow in it failed
+	Kept    []notUndone    `json:"not_undone,omitempty"` // calls whose undo failed
+	Totals  totals         `json:"totals"`
+	Calls   callList       `json:"calls"` // in the order of their beginnings
 }
 
 // openQuestion is a question that waits for a user.
@@ -66,8 +66,11 @@ type notUndone struct {
 
 // undos lists what was undone, and what not, in the order of the undos.
 func (i *inspection) undos(records map[string]*value.ToolError) {
+	if len(records) == 0 {
+		return
+	}
 	seen := map[string]bool{}
-	for _, c := range i.Calls {
+	for _, c := range i.Calls.all() {
 		of, undoes := journal.UndoOf(c.Key)
 		err, ended := records[c.Key]
 		if !undoes || !ended || seen[c.Key] {
@@ -134,17 +137,22 @@ type inspectedCall struct {
 	Again       bool              `json:"again,omitempty"`     // the resumed run has made it again: it does not count
 }
 
-// inspectionOf reads all of a journal.
-func inspectionOf(id string, j *journal.Journal) *inspection {
-	h, end := j.Header(), j.Finish()
-	i := &inspection{ID: id, Workflow: h.Workflow, Begin: h.Begin, Took: max(end.At, 0), Outcome: end.Outcome, Failure: end.Failure,
+// inspectionHead is what the journal of a run says about it as a whole.
+func inspectionHead(id string, h journal.Header, end journal.Finish) *inspection {
+	return &inspection{ID: id, Workflow: h.Workflow, Begin: h.Begin, Took: max(end.At, 0), Outcome: end.Outcome, Failure: end.Failure,
 		Graph: h.Graph, Program: h.Program, Lock: h.Lock, Sync: h.Sync, Tenant: h.Tenant, From: h.From, Seed: h.Seed,
 		Input: h.Input, Output: end.Output,
-		Waiting: []openQuestion{}, InDoubt: []doubtful{}, Calls: []inspectedCall{}}
+		Waiting: []openQuestion{}, InDoubt: []doubtful{}}
+}
+
+// inspectionOf reads all of a journal.
+func inspectionOf(id string, j *journal.Journal) *inspection {
+	i := inspectionHead(id, j.Header(), j.Finish())
+	calls := []inspectedCall{}
 	keys, ends := map[string]bool{}, map[string]*value.ToolError{} // the error of the last attempt
 	for _, r := range j.Records() {
 		c := i.state(j, &r)
-		i.Calls = append(i.Calls, c)
+		calls = append(calls, c)
 		i.Totals.add(&c)
 		keys[r.Key] = true
 		if r.Done && r.Cancelled == "" { // records are in the order of their attempts
@@ -154,23 +162,24 @@ func inspectionOf(id string, j *journal.Journal) *inspection {
 	}
 	for _, r := range j.Earlier() {
 		if c, shown := earlierCall(j, &r); shown {
-			i.Calls = append(i.Calls, c)
+			calls = append(calls, c)
 			i.Totals.add(&c)
 		}
 	}
 	i.Totals.Calls = len(keys)
-	slices.SortStableFunc(i.Calls, func(a, b inspectedCall) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt), againFirst(&a, &b))
+	slices.SortStableFunc(calls, func(a, b inspectedCall) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt), againFirst(a.Again, b.Again))
 	})
+	i.Calls = listOf(calls)
 	i.undos(ends)
 	return i
 }
 
-func againFirst(a, b *inspectedCall) int {
+func againFirst(a, b bool) int {
 	switch {
-	case a.Again == b.Again:
+	case a == b:
 		return 0
-	case a.Again:
+	case a:
 		return -1
 	}
 	return 1

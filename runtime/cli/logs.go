@@ -51,8 +51,9 @@ func (l *logsOnly) Observe(e runtime.Event) {
 func (l *logsOnly) close(error) {}
 
 // logs are what the programs of calls have printed, call by call.
-func (t *sheet) logs(calls []inspectedCall) {
-	for _, c := range calls {
+func (t *sheet) logs(calls callList) {
+	for n := range calls.len() {
+		c := calls.at(n)
 		for _, line := range logLines(c.Key, c.Attempt, c.Logs) {
 			t.b.WriteString(line + "\n")
 		}

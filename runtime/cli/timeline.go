@@ -26,20 +26,24 @@ const (
 )
 
 // apply leaves the calls that are to be shown. unknown says that the run has no call of the node.
-func (f *filter) apply(calls []inspectedCall) (shown []inspectedCall, unknown bool) {
+func (f *filter) apply(calls callList) (shown callList, unknown bool) {
 	if f.node != "" {
-		calls = slices.DeleteFunc(calls, func(c inspectedCall) bool { return !ofNode(c.Key, f.node) })
-		unknown = len(calls) == 0
+		calls = calls.only(func(c *inspectedCall) bool { return ofNode(c.Key, f.node) })
+		unknown = calls.len() == 0
 	}
 	if f.failed {
-		calls = slices.DeleteFunc(calls, func(c inspectedCall) bool { return c.State != callFailed })
+		calls = calls.only(func(c *inspectedCall) bool { return c.State == callFailed })
 	}
 	if f.slow {
-		slices.SortStableFunc(calls, func(a, b inspectedCall) int { return cmp.Compare(b.took(), a.took()) })
-		calls = calls[:min(slowest, len(calls))]
+		calls.order = slices.Clone(calls.order)
+		slices.SortStableFunc(calls.order, func(a, b int32) int {
+			ca, cb := calls.slim(a), calls.slim(b)
+			return cmp.Compare(cb.took(), ca.took())
+		})
+		calls.order = calls.order[:min(slowest, calls.len())]
 	}
 	if f.logs {
-		calls = slices.DeleteFunc(calls, func(c inspectedCall) bool { return c.Logs == "" })
+		calls.order = slices.DeleteFunc(slices.Clone(calls.order), func(i int32) bool { return calls.whole(i).Logs == "" })
 	}
 	return calls, unknown
 }
@@ -61,8 +65,9 @@ func (t *sheet) timeline(i *inspection) {
 	if t.filter.grouped() {
 		rows, groups = grouped(i.Calls)
 	} else {
-		for n := range i.Calls {
-			rows = append(rows, callRow{key: i.Calls[n].Key, first: &i.Calls[n]})
+		for n := range i.Calls.len() {
+			c := i.Calls.at(n)
+			rows = append(rows, callRow{key: c.Key, first: c})
 		}
 	}
 	wide := 0
@@ -132,35 +137,35 @@ type callGroup struct {
 	counts  [moreLine + 1]int // by how their lines look
 	attempt int
 	end     time.Duration
-	longest *inspectedCall
+	longest string // the key of the longest call
+	took    time.Duration
 }
 
 // grouped makes one row of the calls of a node that has many. some says that there is such a row.
-func grouped(calls []inspectedCall) (rows []callRow, some bool) {
+func grouped(calls callList) (rows []callRow, some bool) {
 	many := map[string]int{}
-	for _, c := range calls {
+	for _, c := range calls.all() {
 		many[pattern(c.Key)]++
 	}
 	groups := map[string]*callGroup{}
-	for n := range calls {
-		c := &calls[n]
+	for n, c := range calls.all() {
 		key := pattern(c.Key)
 		if many[key] <= maxUngrouped {
-			rows = append(rows, callRow{key: c.Key, first: c})
+			rows = append(rows, callRow{key: c.Key, first: calls.at(n)})
 			continue
 		}
 		g := groups[key]
 		if g == nil {
-			g = &callGroup{longest: c}
+			g = &callGroup{longest: c.Key, took: c.took()}
 			groups[key] = g
-			rows = append(rows, callRow{key: key, first: c, group: g})
+			rows = append(rows, callRow{key: key, first: calls.at(n), group: g})
 		}
 		o, _ := stateLine(c.State)
 		g.counts[o]++
 		g.attempt++
 		g.end = max(g.end, c.End)
-		if c.took() > g.longest.took() {
-			g.longest = c
+		if c.took() > g.took {
+			g.longest, g.took = c.Key, c.took()
 		}
 	}
 	return rows, len(groups) > 0
@@ -168,6 +173,9 @@ func grouped(calls []inspectedCall) (rows []callRow, some bool) {
 
 // pattern is a key without the numbers of items, turns and visits: probe[*]/search of probe[3]/search#2.
 func pattern(key string) string {
+	if !strings.ContainsAny(key, "#[") {
+		return key
+	}
 	parts := strings.Split(key, "/")
 	for i, p := range parts {
 		at := strings.IndexAny(p, "#[")
@@ -195,8 +203,8 @@ func (t *sheet) group(r *callRow, wide int, whole time.Duration) {
 			parts = append(parts, itoa(g.counts[line])+" "+s.word)
 		}
 	}
-	if took := g.longest.took(); took > 0 {
-		parts = append(parts, "longest "+lasting(took)+": "+safe(g.longest.Key))
+	if g.took > 0 {
+		parts = append(parts, "longest "+lasting(g.took)+": "+safe(g.longest))
 	}
 	t.row(r.first.Start, g.end, whole, o, lasting(g.end-r.first.Start), pad(safe(r.key), wide), colour, strings.Join(parts, ", "), "")
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,12 +141,16 @@ func (f *Folder) inline(id string, line []byte, held *int) ([]byte, error) {
 			return nil, err
 		}
 		if *held += len(value); *held > maxInline {
-			return nil, fmt.Errorf("the values that the journal refers to are too large: at most %d bytes in all are read", maxInline)
+			return nil, tooMuch()
 		}
 		at := bytes.Index(line, fields[name])
 		line = bytes.Join([][]byte{line[:at], value, line[at+len(fields[name]):]}, nil)
 	}
 	return line, nil
+}
+
+func tooMuch() error {
+	return fmt.Errorf("the values that the journal refers to are too large: at most %d bytes in all are read", maxInline)
 }
 
 // isCall reports whether a line is about a call: the input and the output of a run are in its lines.
@@ -236,7 +239,7 @@ type attachment struct {
 	ended       bool
 }
 
-const attachmentScheme = "run"
+const attachmentScheme = "run:"
 
 func (a *attachment) Write(p []byte) (int, error) { return a.content.Write(p) }
 
@@ -251,7 +254,7 @@ func (a *attachment) Commit() (string, error) {
 	if err := a.folder.write(filepath.Join(a.folder.Blobs(a.run), filepath.FromSlash(name)), a.content.Bytes()); err != nil {
 		return "", err
 	}
-	return (&url.URL{Scheme: attachmentScheme, Opaque: a.run + "/" + name}).String(), nil
+	return attachmentScheme + a.run + "/" + name, nil
 }
 
 // Abort implements runtime.Blob.
@@ -260,11 +263,11 @@ func (a *attachment) Abort() { a.ended = true }
 // Attachment reads a large output of a run that is in no folder, by its URL, which is run:RUN/TENANT/SHA-256. It is fs.ErrNotExist for
 // anything else.
 func (f *Folder) Attachment(address string) ([]byte, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != attachmentScheme {
+	rest, ok := strings.CutPrefix(address, attachmentScheme)
+	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	run, name, _ := strings.Cut(u.Opaque, "/")
+	run, name, _ := strings.Cut(rest, "/")
 	tenant, sum, _ := strings.Cut(name, "/")
 	if _, err := hex.DecodeString(sum); err != nil || len(sum) != hex.EncodedLen(sha256.Size) || !isID(run) || strings.Trim(tenant, tenantLetters) != "" || tenant == "" {
 		return nil, fs.ErrNotExist

@@ -43,6 +43,15 @@ type Call struct {
 	end       span
 }
 
+// Ended reports whether the attempt has a result, or was cancelled.
+func (c *Call) Ended() bool { return c.done }
+
+// CancelledBy is runtime.ByScope or ByRun, or empty.
+func (c *Call) CancelledBy() string { return c.cancelled }
+
+// More reports whether the journal says more about the call than Call has, besides its input and output.
+func (c *Call) More() bool { return c.more }
+
 // span is where a line is in the file.
 type span struct{ at, n int64 }
 
@@ -80,6 +89,20 @@ func (f *Folder) Follow(id string) (*Reader, error) {
 	return &Reader{folder: f, id: id, answers: map[string]span{}}, nil
 }
 
+// Indexed returns a Reader that has read a journal to its end. It is false where that does not say all that Read says: of a run that
+// went on with a changed program, of a journal that is damaged, torn or written at this moment, and of runs that are in no folder.
+func (f *Folder) Indexed(id string) (r *Reader, ok bool) {
+	if _, ok := f.opts.Disk.(wal.Ranger); !ok {
+		return nil, false
+	}
+	r, err := f.Follow(id)
+	if err != nil || r.All() != nil || r.edited {
+		return nil, false
+	}
+	size, err := f.Size(id)
+	return r, err == nil && size == r.cursor.Offset && size > 0
+}
+
 // Next reads a few megabytes of what the journal has and the Reader has not. It returns the indexes of the calls that are new
 // or different, in their order, and whether there was anything to read. Damage is a *wal.DamagedError: what was before it stays. ErrNoRun says
 // that nothing is recorded, or that the run was removed.
@@ -108,6 +131,9 @@ func (r *Reader) Next() (changed []int, more bool, err error) {
 		if data, _, err = wal.ReadRange(r.folder.opts.Disk, r.folder.log(r.id), before, size-before); err == nil {
 			err = r.take(data)
 		}
+	}
+	if n := int64(len(r.calls)); before == 0 && n > 0 && size > 2*r.cursor.Offset { // so many are to come, if they are as these
+		r.calls = slices.Grow(r.calls, int(n*(size/r.cursor.Offset)))
 	}
 	slices.Sort(r.changed)
 	changed, r.changed = slices.Compact(r.changed), nil
@@ -333,6 +359,41 @@ func (r *Reader) Record(i int) (journal.Record, error) {
 		return journal.Record{}, fmt.Errorf("run %s: call %d cannot be read", r.id, i)
 	}
 	return list[0], nil
+}
+
+// Inline puts large values into a record that Record has read, in the place of what stands for them.
+func (r *Reader) Inline(rec *journal.Record) error {
+	held := 0
+	for _, v := range []*json.RawMessage{&rec.Input, &rec.Output} {
+		var ref blobRef
+		if !bytes.HasPrefix(*v, blobMark) || json.Unmarshal(*v, &ref) != nil || !isRef(*v, ref) {
+			continue
+		}
+		value, err := r.folder.blob(r.id, ref)
+		if err != nil {
+			return err
+		}
+		if held += len(value); held > maxInline {
+			return tooMuch()
+		}
+		*v = value
+	}
+	return nil
+}
+
+// Answer returns what a user has said to the question of a call.
+func (r *Reader) Answer(key string) (answer string, ok bool) {
+	at, ok := r.answers[key]
+	if !ok {
+		return "", false
+	}
+	data, _, err := wal.ReadRange(r.folder.opts.Disk, r.folder.log(r.id), at.at, at.n+1)
+	if err != nil {
+		return "", false
+	}
+	var a journal.Answer
+	err = r.cursor.At(at.at).Scan(data, func(_ int64, _ int, line []byte) error { return json.Unmarshal(line, &a) })
+	return a.Answer, err == nil && a.Key == key
 }
 
 // Value returns a part of an input or output: at most n bytes from an offset on, and its size. What stands for a large one is
