@@ -63,8 +63,11 @@ func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 		switch {
 		case changed == "":
 			err := rec.matches(op)
-			if err == nil || p.nodes == nil {
-				return true, rec.Answer(op)
+			switch {
+			case err == nil:
+				return true, rec.give(op)
+			case p.nodes == nil:
+				return true, err
 			}
 			changed = err.Error() // it follows from what has changed before it
 		}
