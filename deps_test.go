@@ -349,13 +349,7 @@ func TestOffline(t *testing.T) {
 
 // What traces is linked only into programs that ask for it.
 func TestTracesAreNotLinked(t *testing.T) {
-	deps := func(pkg string) string {
-		out, err := exec.Command("go", "list", "-deps", "./"+pkg).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	}
+	deps := func(pkg string) string { return linked(t, pkg) }
 	const family = "go.opentelemetry.io/"
 	for _, pkg := range []string{"examples/hello", "examples/incident", "runtime/cli", "runtime/agent", "runtime/llm/openai"} {
 		if strings.Contains(deps(pkg), family) {
@@ -364,5 +358,28 @@ func TestTracesAreNotLinked(t *testing.T) {
 	}
 	if !strings.Contains(deps("runtime/otel"), family) {
 		t.Errorf("runtime/otel does not link %s: the test looks for the wrong thing", family)
+	}
+}
+
+// linked lists the packages that a program has, one a line.
+func linked(t *testing.T, pkg string) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "./"+pkg).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// TestSmallPrograms: a workflow that needs no network and starts nothing links nothing for it, nor what works when a program starts.
+func TestSmallPrograms(t *testing.T) {
+	list := "\n" + linked(t, "examples/hello")
+	for _, pkg := range []string{"crypto/rand", "math/big", "net", "net/netip", "net/url", "os/exec", "regexp", "text/template", "unique"} {
+		if strings.Contains(list, "\n"+pkg+"\n") {
+			t.Errorf("examples/hello links %s", pkg)
+		}
+	}
+	if !strings.Contains(list, "\nencoding/json\n") {
+		t.Error("the test looks for the wrong thing")
 	}
 }

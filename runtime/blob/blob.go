@@ -12,7 +12,6 @@ package blob
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -20,15 +19,17 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"net/url"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/internal/fileurl"
 )
 
 // DefaultMaxBytes is the size of a store that names none: 4 GiB.
@@ -101,7 +102,7 @@ func (s *Store) Create(_ context.Context, tenant, _ string) (runtime.Blob, error
 	if err := s.root.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	part := path.Join(folder, rand.Text()+unfinished)
+	part := path.Join(folder, strconv.FormatUint(rand.Uint64(), 36)+unfinished)
 	f, err := s.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -112,12 +113,8 @@ func (s *Store) Create(_ context.Context, tenant, _ string) (runtime.Blob, error
 // Read opens a blob of a tenant by the URL that Commit returned. It is
 // fs.ErrNotExist for anything else.
 func (s *Store) Read(tenant, blobURL string) (io.ReadCloser, error) {
-	u, err := url.Parse(blobURL)
-	if err != nil || u.Scheme != "file" || u.Host != "" {
-		return nil, fs.ErrNotExist
-	}
-	name := path.Base(u.Path)
-	if len(name) != hex.EncodedLen(sha256.Size) || strings.Trim(name, "0123456789abcdef") != "" || u.String() != s.url(Folder(tenant), name) {
+	name := path.Base(blobURL)
+	if len(name) != hex.EncodedLen(sha256.Size) || strings.Trim(name, "0123456789abcdef") != "" || blobURL != s.url(Folder(tenant), name) {
 		return nil, fs.ErrNotExist
 	}
 	return s.root.Open(path.Join(Folder(tenant), name))
@@ -128,7 +125,7 @@ func (s *Store) url(folder, name string) string {
 	if !strings.HasPrefix(p, "/") {
 		p = "/" + p // a drive letter
 	}
-	return (&url.URL{Scheme: "file", Path: p}).String()
+	return fileurl.Of(p)
 }
 
 // Folder is the folder of a tenant in a store of blobs: its name where that is harmless, and else a hash of it.

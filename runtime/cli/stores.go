@@ -3,13 +3,13 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/blob"
 	"github.com/flowgen-dev/flowgen/runtime/cache/file"
+	"github.com/flowgen-dev/flowgen/runtime/internal/fileurl"
 	"github.com/flowgen-dev/flowgen/runtime/stores"
 )
 
@@ -56,8 +56,7 @@ func (k *storeKind) path(address string) (dir string, ok bool) {
 	case "":
 		return address, true
 	case "file":
-		u, err := url.Parse(address)
-		return u.Path, err == nil && u.Host == "" && u.Path != ""
+		return fileurl.Path(address)
 	}
 	return "", false
 }

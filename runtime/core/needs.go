@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
+	"github.com/flowgen-dev/flowgen/runtime/internal/locate"
 )
 
 // findNeeds reports the variables and programs that tools need and that are missing, all at once. A replay needs none, and
@@ -21,7 +21,7 @@ func (rt *Runtime) findNeeds() error {
 		}
 	}
 	for _, c := range rt.info.Programs {
-		if place, gone := proc.Missing(c.Name); gone {
+		if place, gone := locate.Missing(c.Name); gone {
 			missing = append(missing, fmt.Sprintf("the program %s (%s), which is not at %s; --root or FLOWGEN_ROOT names the folder it is found from", c.Name, c.Description, place))
 		}
 	}

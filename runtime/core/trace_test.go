@@ -1,7 +1,11 @@
 package core_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -26,4 +30,30 @@ func TestTraceOf(t *testing.T) {
 			t.Errorf("%q, %q", at, trace)
 		}
 	}
+}
+
+// TestTraceFrames: frames are found as these regular expressions, which programs do not carry, find them.
+func TestTraceFrames(t *testing.T) {
+	python := regexp.MustCompile(`(?m)^ *File "([^"\n]+)", line ([0-9]+)`)
+	js := regexp.MustCompile(`(?m)^ *at (?:[^\n(]*\()?([^\s()]+):([0-9]+):[0-9]+\)?$`)
+	foreign := regexp.MustCompile(`^<(?:frozen|string|flowgen)|^node:|/(?:site|dist)-packages/|/lib/python[0-9.]*/|/node_modules/`)
+	place := func(frames [][]string, last bool) (at string) {
+		for _, m := range frames {
+			if !foreign.MatchString(m[1]) && (last || at == "") {
+				at = strings.TrimPrefix(m[1]+":"+m[2], "<embedded>/")
+			}
+		}
+		return at
+	}
+	part := rapid.SampledFrom([]string{"  ", "File \"", "\"", ", line ", "7", "12", "at ", "f", "(", ")", ":", "\n", "\r", "\t", "x.py", "<embedded>/", "<frozen", "<string>",
+		"node:", "/lib/python3.12/", "/lib/python", "/site-packages/", "/node_modules/", "ä", "at f (x.mjs:2:17)\n", "File \"x.py\", line 3"})
+	rapid.Check(t, func(t *rapid.T) {
+		trace := strings.Join(rapid.SliceOfN(part, 0, 14).Draw(t, "parts"), "")
+		for _, want := range []struct{ name, at string }{{"traceback", place(python.FindAllStringSubmatch(trace, -1), true)}, {"stack", place(js.FindAllStringSubmatch(trace, -1), false)}} {
+			te := &value.ToolError{Details: value.Map(value.Entry{Key: want.name, Value: value.String(trace)})}
+			if at, _ := engine.TraceOf(te); at != want.at {
+				t.Errorf("%s %q: %q, want %q", want.name, trace, at, want.at)
+			}
+		}
+	})
 }

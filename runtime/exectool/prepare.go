@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/runtime/internal/locate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -38,7 +39,7 @@ func prepare(c *Command) (*exec.Cmd, error) {
 		}
 	}
 	if c.Dir == "" && c.Shell == "" {
-		argv = append([]string{proc.Program(argv[0])}, argv[1:]...)
+		argv = append([]string{locate.Program(argv[0])}, argv[1:]...)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = c.Dir

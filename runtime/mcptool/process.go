@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/flowgen-dev/flowgen/runtime/internal/locate"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/internal/proc"
 	"github.com/flowgen-dev/flowgen/runtime/redact"
@@ -70,8 +71,8 @@ func (x *session) run() (*process, error) {
 	if len(s.command) == 0 {
 		return nil, value.Invalid("server %s has no command", s.name)
 	}
-	cmd := exec.Command(proc.Program(s.command[0]), s.command[1:]...)
-	cmd.Dir = proc.Root() // its arguments are files of the workflow's folder, too
+	cmd := exec.Command(locate.Program(s.command[0]), s.command[1:]...)
+	cmd.Dir = locate.Root() // its arguments are files of the workflow's folder, too
 	cmd.Env = proc.Environment()
 	for i, e := range s.env {
 		if strings.IndexByte(x.secrets[i], 0) >= 0 {

@@ -11,14 +11,15 @@ package file
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -131,7 +132,7 @@ func (c *Cache) Put(_ context.Context, key string, value []byte, ttl time.Durati
 
 // write makes the entire file under another name and puts it in place.
 func (c *Cache) write(name string, data []byte) error {
-	part := rand.Text() + unfinished
+	part := strconv.FormatUint(rand.Uint64(), 36) + unfinished
 	f, err := c.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

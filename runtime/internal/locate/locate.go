@@ -1,4 +1,5 @@
-package proc
+// Package locate finds the programs of commands. It starts none: every compiled workflow asks here whether they are there.
+package locate
 
 import (
 	"os"
