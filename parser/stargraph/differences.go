@@ -24,6 +24,8 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a subgraph without rules that has a state or a config", "has a state of its own, and may have a config", "works on the state of the graph that runs it, and is refused with a config", ""),
 	dialect.Differ("`echo`, `halt` and `passthrough`", "do nothing", "read the field `message`: without it the run fails", "with --compat upstream, a note"),
 	dialect.Differ("a rule over a field of `state_schema`, or of a class without the marker Mirror", "compares the field", "refused when the graph is loaded: only annotated fields of a `state_class` and fields with `route: true` are facts", "with --compat upstream, a note"),
+	dialect.Differ("a value in `routes`", "any text", "lower-case letters, digits, `_`, `-` and `.`: the graph is refused with another", ""),
+	dialect.Differ("the keys of a dict that a run is given", "in the order of their bytes where they become text", "in the order in which they are given", ""),
 	dialect.Differ("the answer to an interrupt", "recorded; the run goes on with the next node", "a fact, which rules of the live router do not see", ""),
 	dialect.Differ("recording", "every call is recorded, by the tool's full key", "nothing is", ""),
 }

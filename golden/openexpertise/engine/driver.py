@@ -18,10 +18,20 @@ class Ended(Exception):
         self.output = output
 
 
+def load(file):
+    """The document of an experience, with those that its nodes run."""
+    experience = YAML(typ="safe", pure=True).load(file.read_text())
+    for node in experience["graph"]["nodes"]:
+        if node.get("kind") == "experience":
+            child = file.parent / node["impl"]
+            child = child / "experience.yaml" if child.is_dir() else child
+            node.update(experience=load(child), dir=str(child.parent.resolve()))
+    return experience
+
+
 def run(job):
-    experience = YAML(typ="safe", pure=True).load(Path(job["file"]).read_text())
-    request = {"experience": experience, "upstream": job["compat"] == "upstream"}
-    done = subprocess.run(["node", str(REFERENCE)], input=json.dumps(request), capture_output=True, text=True)
+    request = {"experience": load(Path(job["file"])), "upstream": job["compat"] == "upstream"}
+    done = subprocess.run(["node", str(REFERENCE)], input=json.dumps(request, default=str), capture_output=True, text=True)
     out = json.loads(done.stdout or json.dumps({"error": done.stderr}))
     error = out.pop("error", "")
     if error or out["status"] != "success":

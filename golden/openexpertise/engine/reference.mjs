@@ -1,7 +1,7 @@
 // A small interpreter of experiences, written from the page of the project and from what its engine is known to do, in the engine's
 // language, so that values, comparisons and texts are JavaScript's own. It reads a job from standard input:
 //
-//	experience  the file as JSON
+//	experience  the file as JSON; that of a node which runs another one has it as `experience`, with its `dir`
 //	upstream    the engine's behaviour wins over the page's
 //
 // and prints {status, finalState, error}. It runs in the folder of the experience, and asks models at OPENAI_BASE_URL.
@@ -17,8 +17,9 @@ const own = (o, k) => (typeof o === "object" && o !== null && Object.hasOwn(o, k
 class Stop extends Error {}
 
 class Experience {
-  constructor(doc, upstream) {
+  constructor(doc, upstream, dir) {
     this.upstream = upstream
+    this.dir = dir
     this.fields = doc.state?.schema ?? {}
     this.nodes = doc.graph.nodes
     this.byID = Object.fromEntries(this.nodes.map((n) => [n.id, n]))
@@ -27,7 +28,9 @@ class Experience {
     this.concurrency = doc.runtime?.concurrency ?? 1
     const rounds = new Set([...this.pipelines.flatMap((p) => p.stages), ...this.loops.flatMap((l) => [l.body].flat())])
     this.graph = this.nodes.filter((n) => !rounds.has(n.id))
-    this.edges = (doc.graph.edges ?? []).filter((e) => !rounds.has(e.from) && !rounds.has(e.to))
+    const edges = doc.graph.edges ?? []
+    this.edges = edges.filter((e) => !rounds.has(e.from) && !rounds.has(e.to))
+    this.whens = edges.filter((e) => rounds.has(e.from) && !rounds.has(e.to)) // of which the condition alone counts
     this.state = {}
     this.ended = {} // done, failed, skipped, by id
     this.given = {} // edge_output by id
@@ -107,7 +110,7 @@ class Experience {
   // open reports whether a node may run: all nodes before it did well, and all conditions are true.
   open(n) {
     const to = this.edges.filter((e) => e.to === n.id)
-    return to.every((e) => this.ended[e.from] === "done") && to.every((e) => this.holds(e.when))
+    return to.every((e) => this.ended[e.from] === "done") && [...to, ...this.whens.filter((e) => e.to === n.id)].every((e) => this.holds(e.when))
   }
 
   async turn(n) {
@@ -202,18 +205,27 @@ class Experience {
         return this.tool(n, loop, inputs)
       case "dataset":
         return { delta: { [n.writes[0]]: records(n.source) } }
+      case "experience":
+        return this.child(n)
     }
     const visible = this.visible(n, loop, inputs)
     if (n.kind === "skill") {
-      const text = readFileSync(n.impl, "utf8").replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n(\r?\n)*/, "")
+      const text = readFileSync(path.resolve(this.dir, n.impl), "utf8").replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n(\r?\n)*/, "")
       return { delta: { [n.writes[0]]: await ask(n.model, text, JSON.stringify(visible, null, 2)) } }
     }
-    const prompt = this.fill(readFileSync(n.prompt, "utf8"), n, visible, loop)
+    const prompt = this.fill(readFileSync(path.resolve(this.dir, n.prompt), "utf8"), n, visible, loop)
     if (!n.schema) return { delta: { [n.writes[0]]: await ask(n.model, "", prompt) } }
     const answer = JSON.parse(await ask(n.model, "", prompt, n.schema))
     fits(n.schema, answer, "")
     if (!plain(answer)) throw new Error("the answer is no object")
     return { delta: answer }
+  }
+
+  // child runs another experience. One that ends in an error fails the node; any other outcome is handed on.
+  async child(n) {
+    const { status, finalState, error } = await new Experience(n.experience, this.upstream, n.dir).run()
+    if (error) throw new Error(error)
+    return { delta: {}, edge: { runId: n.id, status, finalState } }
   }
 
   // names are what a loop calls its item, under the engine's rule without those of the page.
@@ -231,7 +243,7 @@ class Experience {
   }
 
   async tool(n, loop, inputs) {
-    const file = pathToFileURL(path.resolve(n.impl)).href
+    const file = pathToFileURL(path.resolve(this.dir, n.impl)).href
     const f = (await import(file)).default
     const seen = {}
     for (const name of this.upstream ? (n.reads ?? []) : Object.keys(this.fields)) if (name in this.state) seen[name] = this.state[name]
@@ -380,16 +392,30 @@ class Condition {
 }
 
 function records(source) {
-  const text = readFileSync(source.uri, "utf8")
-  const lines = () => text.split(/\r?\n/).filter((l) => l.trim() !== "")
-  if (source.format === "csv") {
-    const [head, ...rows] = lines().map((l) => l.split(","))
-    return rows.map((r) => Object.fromEntries(head.map((k, i) => [k, r[i]])))
+  const text = readFileSync(source.uri, "utf8").replace(/^\ufeff/, "")
+  const format = source.format ?? path.extname(source.uri).slice(1)
+  if (format === "csv") {
+    const [head, ...rows] = cells(text)
+    return rows.map((r) => Object.fromEntries(head.slice(0, r.length).map((k, i) => [k, r[i]])))
   }
-  if (source.format === "jsonl") return lines().map((l) => JSON.parse(l))
+  if (format === "jsonl") return text.split(/\r?\n/).filter((l) => l.trim() !== "").map((l) => JSON.parse(l))
   const v = JSON.parse(text)
   if (!Array.isArray(v)) throw new Error("no array")
   return v
+}
+
+// cells are the rows of a CSV file; quotes hold separators, line breaks, and quotes that are doubled.
+function cells(text) {
+  const rows = []
+  let row = []
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
+    if (end === "" && row.length === 0 && !quoted && !plain) break
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    if (end === ",") continue
+    if (row.length > 1 || row[0] !== "") rows.push(row)
+    row = []
+  }
+  return rows
 }
 
 // ask asks a model; with a schema the answer is the argument of one tool.
@@ -425,7 +451,7 @@ const print = console.log
 console.log = () => {}
 let out
 try {
-  out = await new Experience(job.experience, job.upstream).run()
+  out = await new Experience(job.experience, job.upstream, ".").run()
 } catch (e) {
   out = { error: String(e.message ?? e) }
 }

@@ -1,5 +1,5 @@
 """generate.py FIRST LAST prints a random graph for each seed, as a txtar archive ended by a line of `=`: IR documents over a class of
-the state and graphs of the authoring format, with the kinds that ask no model. Routes only lead on, but for one loop that counts."""
+the state and graphs of the authoring format, with the kinds that ask neither models nor people. Routes only lead on, but for one loop that counts."""
 
 import json
 import random
@@ -98,7 +98,6 @@ class Graph:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.authoring = self.r.random() < 0.4
-        self.answers = {}
 
     def field(self, *kinds):
         return self.r.choice([f for f, kind in FIELDS.items() if not kinds or kind in kinds])
@@ -113,12 +112,9 @@ class Graph:
     def node(self):
         """The kind and the keys of a node."""
         r = self.r
-        kind = r.choice(["template"] * 4 + ["tool"] * 4 + ["echo", "halt", "passthrough", "interrupt"] + ([] if self.authoring else ["desk.nodes:Count", "desk.nodes:Judge", "desk.nodes:Fill"]))
+        kind = r.choice(["template"] * 4 + ["tool"] * 4 + ["echo", "halt", "passthrough"] + ([] if self.authoring else ["desk.nodes:Count", "desk.nodes:Judge", "desk.nodes:Fill"]))
         if kind == "template":
             return kind, {"template": self.template(), "out": r.choice(["text", "log", "verdict", "message", "log"])}
-        if kind == "interrupt":
-            self.answers["Go on?"] = "yes"
-            return kind, {"prompt": "Go on?"}
         if kind == "desk.nodes:Count":
             return kind, {"by": r.choice([1, 2, -1])} if r.random() < 0.6 else {}
         if kind == "desk.nodes:Fill":
@@ -195,8 +191,6 @@ class Graph:
         if not self.authoring:
             files["desk/state.py"] = STATE % (self.r.choice(["", ">"]), self.r.choice([0, 1]))
             files["desk/nodes.py"] = NODES
-        if self.answers:
-            files["answers.json"] = json.dumps(self.answers)
         inputs = []
         for _ in range(2):
             given = {f: self.r.choice(VALUES[kind]) for f, kind in FIELDS.items() if kind in VALUES and (self.authoring or self.r.random() < 0.7)}
