@@ -126,8 +126,11 @@ func (f *Flow) run(r *flow.Run, n *flow.Node, p Policy, try func() (result, erro
 
 // quiet reports an error that no event has told: one of a call that did well, and whose result is refused.
 func quiet(err error) bool {
+	if err == nil {
+		return false
+	}
 	var told *runtime.NodeError
-	return err != nil && !errors.As(err, &told)
+	return !errors.As(err, &told)
 }
 
 // write merges what a node writes, or only looks whether it may.
