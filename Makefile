@@ -115,6 +115,12 @@ BRED := 200000
 bred: ## Breed workflows until BRED (200,000) are accepted and type-check their Go; the next run goes on with the next slice
 	BRED=$(BRED) BRED_DIR="$(CURDIR)/.flowgen/bred" nice go test -count=1 -timeout 24h -v ./golden/hostile -run '^TestMutants$$'
 
+LSP_EDITS := 100000
+
+.PHONY: edits
+edits: ## Make LSP_EDITS (100,000) random edits in the language server, beside one that opens the result
+	LSP_EDITS=$(LSP_EDITS) go test -count=1 -timeout 6h -v ./cmd/flowgen -run '^TestLSP(RandomEdits|BrokenTexts)$$'
+
 .PHONY: fixes
 fixes: ## Apply 20,000 fixes that are offered for bred workflows, each by itself
 	FIXES=20000 go test -count=1 -timeout 6h -v ./golden/hostile -run '^TestFixes$$'

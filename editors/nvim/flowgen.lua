@@ -1,5 +1,6 @@
 -- flowgen's language server for Neovim 0.7.2 and later. Copy this file to ~/.config/nvim/plugin/flowgen.lua.
--- vim.g.flowgen_cmd is the command to start, { 'flowgen', 'lsp' } unless set.
+-- vim.g.flowgen_cmd is the command to start, { 'flowgen', 'lsp' } unless set. vim.g.flowgen_files are patterns of further files: those of
+-- other engines, as '*/graphs/*.yaml', and prompts outside of folders that are called prompts.
 
 local marks = { 'go.work', 'go.mod', '.git' }
 
@@ -97,7 +98,7 @@ local function attach(buf)
 end
 
 vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
-  pattern = { '*.flowgen.yaml', '*.test.yaml', 'flowgen.bindings.yaml', '*/prompts/*' },
+  pattern = vim.list_extend({ '*.flowgen.yaml', '*.test.yaml', 'flowgen.bindings.yaml', 'flowgen.lock', '*/prompts/*' }, vim.g.flowgen_files or {}),
   callback = function(event)
     attach(event.buf or tonumber(vim.fn.expand('<abuf>')))
   end,

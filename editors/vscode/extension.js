@@ -67,8 +67,10 @@ class Documents {
   }
 }
 
-// tests lists the cases of *.test.yaml and runs them with `flowgen test`.
-function tests(context) {
+const mostTests = 500; // files that are looked through for cases
+
+// tests lists the cases of the workspace's *.test.yaml and runs them with `flowgen test`.
+async function tests(context) {
   const controller = vscode.tests.createTestController("flowgen", "flowgen");
   const read = async (uri) => {
     const symbols = await client.sendRequest("textDocument/documentSymbol", { textDocument: { uri: uri.toString() } }).catch(() => []);
@@ -100,8 +102,12 @@ function tests(context) {
   };
   controller.createRunProfile("Run", vscode.TestRunProfileKind.Run, run, true);
   const watched = (document) => document.uri.fsPath.endsWith(".test.yaml") && read(document.uri);
-  vscode.workspace.textDocuments.forEach(watched);
   context.subscriptions.push(controller, vscode.workspace.onDidOpenTextDocument(watched), vscode.workspace.onDidSaveTextDocument(watched));
+  vscode.workspace.textDocuments.forEach(watched);
+  const open = new Set(vscode.workspace.textDocuments.map((d) => d.uri.toString()));
+  for (const uri of await vscode.workspace.findFiles("**/*.test.yaml", "**/node_modules/**", mostTests)) {
+    if (!open.has(uri.toString())) await vscode.workspace.openTextDocument(uri).catch(() => {}); // which reads its cases
+  }
 }
 
 exports.activate = async function (context) {
@@ -110,6 +116,8 @@ exports.activate = async function (context) {
     { scheme: "file", language: "flowgen" },
     { scheme: "file", pattern: "**/*.test.yaml" },
     { scheme: "file", pattern: "**/prompts/**" },
+    { scheme: "file", pattern: "**/flowgen.lock" },
+    ...(vscode.workspace.getConfiguration("flowgen").get("files") ?? []).map((pattern) => ({ scheme: "file", pattern })),
   ];
   if (vscode.workspace.getConfiguration("flowgen").get("inGoFiles")) selector.push({ scheme: "file", language: "go" });
   client = new LanguageClient(
@@ -137,7 +145,7 @@ exports.activate = async function (context) {
     }),
   );
   await client.start();
-  tests(context);
+  await tests(context);
 };
 
 exports.deactivate = () => client && client.stop();

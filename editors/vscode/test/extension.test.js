@@ -60,7 +60,7 @@ class Items extends Map {
 }
 
 // editor starts the extension with settings, and answers of the server by method.
-async function editor({ settings = {}, answers = {}, folder = fs.mkdtempSync(path.join(os.tmpdir(), "a folder-")), documents = [] } = {}) {
+async function editor({ settings = {}, answers = {}, folder = fs.mkdtempSync(path.join(os.tmpdir(), "a folder-")), documents = [], found = [] } = {}) {
   const seen = { commands: {}, tasks: [], providers: {}, errors: [], languages: [], runs: [], requests: [], watched: [], saved: new Emitter(), opened: new Emitter(), moved: new Emitter() };
   const vscode = {
     EventEmitter: Emitter,
@@ -82,9 +82,11 @@ async function editor({ settings = {}, answers = {}, folder = fs.mkdtempSync(pat
       getConfiguration: (section) => ({ get: (key) => settings[section + "." + key] }),
       createFileSystemWatcher: (pattern) => (seen.watched.push(pattern), {}),
       registerTextDocumentContentProvider: (scheme, provider) => ((seen.providers[scheme] = provider), {}),
+      findFiles: async (pattern) => (assert.equal(pattern, "**/*.test.yaml"), found),
       openTextDocument: async (uri) => {
         const document = { uri, text: seen.providers.flowgen.provideTextDocumentContent(uri) };
         documents.push(document);
+        seen.opened.fire(document);
         return document;
       },
       onDidSaveTextDocument: seen.saved.event,
@@ -165,6 +167,9 @@ test("the client says which commands it has, and takes Go files when asked only"
   assert.deepEqual(seen.client.initializationOptions, { commands: ["flowgen.terminal", "flowgen.show"] });
   for (const command of seen.client.initializationOptions.commands) assert.ok(seen.commands[command], command);
   assert.ok(!seen.client.documentSelector.some((s) => s.language === "go"));
+  const matches = (name) => seen.client.documentSelector.some((s) => s.pattern === name);
+  assert.ok(matches("**/flowgen.lock") && !matches("graphs/*.yaml"));
+  assert.ok((await editor({ settings: { "flowgen.files": ["graphs/*.yaml"] } })).seen.client.documentSelector.some((s) => s.pattern === "graphs/*.yaml"));
   assert.ok(seen.watched.includes("**/*.go") && seen.watched.includes("**/*.flowgen.yaml"));
   assert.ok((await editor({ settings: { "flowgen.inGoFiles": true } })).seen.client.documentSelector.some((s) => s.language === "go"));
   await extension.deactivate();
@@ -217,7 +222,7 @@ test("the cases of a test file stand in the test explorer and run one by one", {
   fs.writeFileSync(program, '#!/bin/sh\necho "$@"\n[ "$3" != x.test.yaml:bad ]\n', { mode: 0o755 });
   const uri = new Uri("file://" + path.join(folder, "x.test.yaml"));
   const symbol = (name, line) => ({ name, selectionRange: { start: { line }, end: { line } } });
-  const { seen } = await editor({ settings: { "flowgen.path": program }, documents: [{ uri }], answers: { "textDocument/documentSymbol": [symbol("good", 1), symbol("bad", 5)] } });
+  const { seen } = await editor({ settings: { "flowgen.path": program }, found: [uri], answers: { "textDocument/documentSymbol": [symbol("good", 1), symbol("bad", 5)] } });
   await new Promise(setImmediate);
   const file = seen.controller.items.get(uri.toString());
   assert.deepEqual([...file.children.keys()], ["good", "bad"]);

@@ -223,11 +223,18 @@ func fieldsOf(t *schema.Type) []completionItem {
 func (s *server) remembered(c cursor, lo int) []completionItem {
 	var out []completionItem
 	path := strings.Split(c.doc.text.s[chain(c.doc.text.s[:lo]):lo], ".")
+	found := false // the names of one workflow are enough
+	if len(path) == 1 {
+		for _, name := range []string{"input", "state", "now"} {
+			out = append(out, completionItem{Label: name, Kind: itemVar, SortText: "0" + name})
+		}
+	}
 	for _, r := range c.roots {
-		if r.index == nil || len(out) > 0 {
+		if r.index == nil || found {
 			continue
 		}
 		for _, n := range r.index.Names {
+			found = true
 			switch {
 			case len(path) == 1 && (n.Kind == index.Node || n.Kind == index.Variable && n.At.File != nil):
 				out = append(out, completionItem{Label: n.Text, Kind: itemVar, SortText: "0" + n.Text})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -39,13 +40,33 @@ func nameOf(uri string) string {
 func nameOfFile(name string) string {
 	name = filepath.FromSlash(name)
 	if filepath.IsAbs(name) {
-		if here, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(rel) {
-				name = rel
-			}
+		if rel, err := filepath.Rel(workingFolder(), name); err == nil && filepath.IsLocal(rel) {
+			name = rel
 		}
 	}
 	return path.Clean(filepath.ToSlash(name))
+}
+
+// lastFolder is the working directory, as it was found last.
+var lastFolder atomic.Value
+
+// workingFolder is the folder that names are relative to, also after somebody has deleted it.
+func workingFolder() string {
+	if here, err := os.Getwd(); err == nil {
+		lastFolder.Store(here)
+		return here
+	}
+	here, _ := lastFolder.Load().(string)
+	return here
+}
+
+// absolute is the full name of a file.
+func absolute(name string) string {
+	full := filepath.FromSlash(name)
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(workingFolder(), full)
+	}
+	return full
 }
 
 // uri is the URI of a file, as the client has spelt it where it is open.
@@ -53,11 +74,7 @@ func (w *workspace) uri(name string) string {
 	if d := w.docs[name]; d != nil {
 		return d.uri
 	}
-	full, err := filepath.Abs(filepath.FromSlash(name))
-	if err != nil {
-		full = filepath.FromSlash(name)
-	}
-	full = filepath.ToSlash(full)
+	full := filepath.ToSlash(absolute(name))
 	if !strings.HasPrefix(full, "/") {
 		full = "/" + full
 	}

@@ -71,7 +71,6 @@ type initializeParams struct {
 		Workspace struct {
 			TextDocumentContent *struct{} `json:"textDocumentContent"` // LSP 3.18
 			WorkspaceEdit       struct {
-				Documents bool     `json:"documentChanges"`
 				Resources []string `json:"resourceOperations"`
 			} `json:"workspaceEdit"`
 		} `json:"workspace"`

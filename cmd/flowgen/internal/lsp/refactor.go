@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser"
@@ -27,6 +28,7 @@ type Rewrite struct {
 type refactoring struct {
 	title, kind string
 	root        *root // the workflow that it is about
+	reload      bool  // it writes Go, which the proof has to load
 	change      func() ([]Rewrite, error)
 }
 
@@ -36,7 +38,7 @@ const (
 )
 
 // refactorings are what can be done at a cursor besides the fixes of diagnostics.
-func (s *server) refactorings(c cursor) []refactoring {
+func (s *server) refactorings(c cursor, to int) []refactoring {
 	var out []refactoring
 	for _, r := range c.roots {
 		if r.result == nil || r.result.Workflow == nil {
@@ -58,6 +60,7 @@ func (s *server) refactorings(c cursor) []refactoring {
 		if len(r.result.Cases) == 0 && !wf.Library {
 			out = append(out, refactoring{root: r, title: "create a test file", kind: kindRewrite, change: func() ([]Rewrite, error) { return firstCase(r.name, wf) }})
 		}
+		out = append(out, s.extraction(c, r, to)...)
 		if n := nodeAt(&wf.Body, wf, c); n != nil {
 			out = append(out, s.recordedCalls(r, n)...)
 		}
@@ -111,6 +114,8 @@ func (s *server) missing(c cursor, r *root) (out []refactoring) {
 			out = append(out, refactoring{root: r, title: "create " + written, kind: kindFix, change: func() ([]Rewrite, error) {
 				return []Rewrite{{File: name, New: "Write the prompt here.\n", Create: true}}, nil
 			}})
+		case diag.GoName, diag.GoPackage:
+			out = append(out, s.stub(c, r, x)...)
 		}
 	}
 	return out
@@ -162,7 +167,7 @@ func beginning(t *schema.Type) string {
 
 // offered are the refactorings of a place as the client knows them: it asks for the edit of one that somebody takes.
 func (s *server) offered(c cursor, p codeActionParams, wants func(string) bool) (out []codeAction) {
-	for _, f := range s.refactorings(c) {
+	for _, f := range s.refactorings(c, c.doc.text.offset(p.Range.End)) {
 		if wants(f.kind) {
 			out = append(out, codeAction{Title: f.title, Kind: f.kind, Data: &actionData{p.TextDocument.URI, p.Range, f.title}})
 		}
@@ -189,7 +194,7 @@ func (s *server) resolveAction(params *json.RawMessage) (any, error) {
 		return nil, refusal{codeInvalidParams, "the file is not open"}
 	}
 	c := cursor{name: name, doc: d, off: d.text.offset(a.Data.Range.Start), roots: s.ws.fresh(name)}
-	for _, f := range s.refactorings(c) {
+	for _, f := range s.refactorings(c, d.text.offset(a.Data.Range.End)) {
 		if f.title == a.Title {
 			a.Edit, err = s.carryOut(c, f)
 			if err != nil {
@@ -209,6 +214,10 @@ func (s *server) carryOut(c cursor, f refactoring) (*workspaceEdit, error) {
 		return nil, err
 	}
 	in := s.ws.inputs()
+	if f.reload {
+		in.Packages, in.Later = &bind.Cache{}, false
+		s.ws.loaded = true // there is garbage of it
+	}
 	for _, e := range list {
 		if e.Create && files.Exists(filepath.FromSlash(e.File)) {
 			return nil, errors.New(e.File + " exists")

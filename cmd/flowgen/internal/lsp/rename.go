@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 var renamed = map[index.Kind]*lazyregexp.Regexp{
 	index.Node: lowerID, index.Tool: toolID, index.Model: lowerID, index.Agent: lowerID, index.Server: lowerID, index.Input: lowerID,
 	index.State: lowerID, index.Output: lowerID, index.Field: fieldID, index.Variable: lowerID, index.Type: typeID,
+	index.Flow: lowerID,
 }
 
 var (
@@ -147,10 +149,26 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 	if err := s.ws.elsewhere(c, name, places); err != nil {
 		return nil, err
 	}
+	if name.Kind == index.Flow {
+		if file := s.generatedFrom(c); file != "" {
+			return nil, refusal{codeRefused, fmt.Sprintf("%s is generated from this file, and its package is called after the workflow: delete it, rename, and run `flowgen generate`", file)}
+		}
+	}
 	if err := s.ws.prove(name, p.NewName, texts, places); err != nil {
 		return nil, err
 	}
 	return edits, nil
+}
+
+// generatedFrom is the Go file next to a workflow that was generated from it; "" when there is none.
+func (s *server) generatedFrom(c cursor) string {
+	sources := s.sources(c, path.Dir(c.name), ".go")
+	for _, file := range slices.Sorted(maps.Keys(sources)) {
+		if strings.Contains(sources[file][:min(len(sources[file]), 1000)], "\n// source: "+path.Base(c.name)+"\n") {
+			return file
+		}
+	}
+	return ""
 }
 
 // A place is a range of a file, in bytes.

@@ -285,7 +285,7 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 	s.hints = p.Options.Hints
 	s.newer = p.Capabilities.Workspace.TextDocumentContent != nil
 	edits, actions := p.Capabilities.Workspace.WorkspaceEdit, p.Capabilities.TextDocument.CodeAction
-	s.resolves = edits.Documents && slices.Contains(edits.Resources, "create") && actions.Data && slices.Contains(actions.Resolve.Properties, "edit")
+	s.resolves = slices.Contains(edits.Resources, "create") && actions.Data && slices.Contains(actions.Resolve.Properties, "edit")
 	s.ws.begin(root != "")
 	s.ready = true
 	can := capabilities(encoding)
@@ -314,7 +314,7 @@ func capabilities(encoding string) map[string]any {
 		"definitionProvider":     true, "typeDefinitionProvider": true, "referencesProvider": true, "documentHighlightProvider": true,
 		"hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true, "foldingRangeProvider": true,
 		"documentFormattingProvider": true, "documentLinkProvider": map[string]any{},
-		"codeActionProvider": map[string]any{"codeActionKinds": []string{kindFix, kindRewrite, "source.fixAll"}, "resolveProvider": true},
+		"codeActionProvider": map[string]any{"codeActionKinds": []string{kindFix, kindRewrite, kindExtract, "source.fixAll"}, "resolveProvider": true},
 		"renameProvider":     map[string]any{"prepareProvider": true},
 		"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": true},
 	}
@@ -348,6 +348,7 @@ func (s *server) didSave(params *json.RawMessage) (any, error) {
 	p, err := decode[positionParams](params)
 	if err == nil {
 		s.ws.onDisk(nameOf(p.TextDocument.URI))
+		s.ws.retry(nameOf(p.TextDocument.URI))
 	}
 	return nil, err
 }

@@ -53,6 +53,7 @@ type workspace struct {
 	unpublished map[string]bool          // names of files whose diagnostics may have changed
 
 	packages *bind.Cache
+	sources  goSources
 	stale    bool            // Go files have changed since they were loaded
 	pending  map[string]bool // roots whose Go packages are not loaded
 	loading  bool
@@ -130,7 +131,8 @@ func (w *workspace) onDisk(name string) {
 func (w *workspace) changed(name string) {
 	w.unpublished[name] = true
 	base := filepath.Base(name)
-	if filepath.Ext(name) == ".go" || base == "go.mod" || base == "go.work" {
+	if filepath.Ext(name) == ".go" || base == "go.mod" || base == "go.sum" || base == "go.work" {
+		w.sources.note(name, w.docs[name])
 		w.stale = true
 	}
 	used := false
@@ -139,6 +141,9 @@ func (w *workspace) changed(name string) {
 			w.mark(r.name)
 			used = true
 		}
+	}
+	if used && strings.HasSuffix(name, parser.WorkflowSuffix) && w.roots[name] == nil && w.docs[name] != nil {
+		used = false // others have looked for it, but it is new
 	}
 	switch {
 	case used:
@@ -365,41 +370,6 @@ func fileOf(d diag.Diagnostic, name string) string {
 		return name
 	}
 	return nameOfFile(d.Span.File.Name)
-}
-
-// loadPackages loads Go packages in the background, where roots need some or Go files have changed; then run gets what has to be
-// done with them. What was loaded before is used until then.
-func (w *workspace) loadPackages(run func(func())) {
-	if w.loading || len(w.pending) == 0 && !w.stale {
-		return
-	}
-	cache, names := w.packages, slices.Sorted(maps.Keys(w.pending))
-	if w.stale {
-		cache = &bind.Cache{}
-		for _, r := range sortedRoots(w.roots) {
-			if r.golang && !w.pending[r.name] {
-				names = append(names, r.name)
-			}
-		}
-	}
-	w.loading, w.stale, w.pending = true, false, map[string]bool{}
-	in := w.inputs()
-	in.Packages, in.Later = cache, false
-	compile := w.opts.Compile
-	go func() {
-		for _, name := range names {
-			func() {
-				defer func() { _ = recover() }() // it is compiled again, and the fault reported then
-				compile(name, in)
-			}()
-		}
-		run(func() {
-			w.loading, w.loaded, w.packages = false, true, cache
-			for _, name := range names {
-				w.mark(name)
-			}
-		})
-	}()
 }
 
 func sortedRoots(m map[string]*root) []*root {
