@@ -4,14 +4,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
-	"github.com/flowgen-dev/flowgen/runtime/flow"
-	"github.com/flowgen-dev/flowgen/runtime/journal"
-	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/journal/fork"
 )
 
 var rerunFlagNames = append([]string{"from", "set", "sync"}, keepFlagNames...)
@@ -43,20 +40,16 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 		s.complain(mistake{"what is to be different?", "--from NODE does a node and all that follows from it again; --set PATH=VALUE changes an input or a result"})
 		return ExitUsage
 	}
-	again, wrong := following(w.info, now, from)
-	if wrong != nil {
-		s.complain(*wrong)
+	again, err := fork.Following(w.info, now, from)
+	if err != nil {
+		s.complain(mistake{err.Error(), "see graph"})
 		return ExitUsage
 	}
-	undone := j.Undone()
-	base := j.Without(func(r journal.Record) bool {
-		return undone[r.Key] || !runs.Kept(r, again)
-	})
+	base := fork.Base(j, again)
 	input := j.Header().Input
 	for _, set := range sets {
 		path, text, _ := strings.Cut(set, "=")
-		var err error
-		if input, err = change(w.info, base, input, path, text); err != nil {
+		if input, err = fork.Set(w.info, base, input, path, text); err != nil {
 			s.complain(mistake{"--set " + path + ": " + err.Error(), ""})
 			return ExitUsage
 		}
@@ -69,39 +62,4 @@ func rerunCommand(s *system, w *workflow, args []string) int {
 	}
 	x.engine, x.past = x.folder.Fork(w.info, id, base, again...), base
 	return x.run(input)
-}
-
-// following lists a node at the top of the workflow and all that depend on it.
-func following(info *flow.Info, now *journal.Hashes, from string) ([]string, *mistake) {
-	if from == "" {
-		return nil, nil
-	}
-	next := map[string][]string{}
-	for node, before := range now.From {
-		for _, b := range before {
-			next[b] = append(next[b], node)
-		}
-	}
-	for _, e := range info.Edges {
-		next[e.From] = append(next[e.From], e.To)
-	}
-	var names []string
-	for _, n := range info.Nodes {
-		names = append(names, n.ID)
-	}
-	if !slices.Contains(names, from) {
-		m := &mistake{"there is no node " + from, "see graph"}
-		if near := nearest(from, names); near != "" {
-			m.help = "did you mean " + near + "?"
-		}
-		return nil, m
-	}
-	seen := map[string]bool{}
-	for todo := []string{from}; len(todo) > 0; todo = todo[1:] {
-		if node := todo[0]; !seen[node] && node != "end" {
-			seen[node] = true
-			todo = append(todo, next[node]...)
-		}
-	}
-	return slices.Sorted(maps.Keys(seen)), nil
 }

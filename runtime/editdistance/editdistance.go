@@ -2,6 +2,8 @@
 // programs both suggest names by it, each with limits of its own.
 package editdistance
 
+import "strings"
+
 // Of returns the optimal string alignment distance of a and b: insertions, deletions, substitutions and swaps of neighbours
 // cost one each. Words whose lengths differ by limit or more are not compared: their distance is limit.
 func Of(a, b []rune, limit int) int {
@@ -27,4 +29,22 @@ func Of(a, b []rune, limit int) int {
 		prev2, prev, cur = prev, cur, prev2
 	}
 	return prev[len(b)]
+}
+
+// Nearest returns the candidate most like name, or "" when none is near enough
+// to be what was meant. Case, hyphens and underscores count little.
+func Nearest(name string, candidates []string) string {
+	fold := strings.NewReplacer("-", "", "_", "")
+	norm := func(s string) []rune { return []rune(strings.ToLower(fold.Replace(s))) }
+	want := norm(name)
+	if len(want) == 0 || len(want) > 100 {
+		return ""
+	}
+	best, least := "", (len(want)+1)/2+1
+	for _, c := range candidates {
+		if d := Of(want, norm(c), least); d < least {
+			best, least = c, d
+		}
+	}
+	return best
 }

@@ -1,4 +1,4 @@
-package cli
+package fork
 
 import (
 	"errors"
@@ -8,14 +8,16 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/editdistance"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// change sets a field of the input, "input.pr", or of the recorded result of a node, "plan.route" or "plan".
-func change(info *flow.Info, j *journal.Journal, input []byte, path, text string) ([]byte, error) {
+// Set sets a field of the input, "input.pr", or of the recorded result of a node, "plan.route" or "plan". The text is JSON where it
+// can be read as such and what it replaces is no text. The input that it returns is the changed one; results change in j.
+func Set(info *flow.Info, j *journal.Journal, input []byte, path, text string) ([]byte, error) {
 	root, fields, _ := strings.Cut(path, ".")
 	if root == "input" {
 		if fields == "" {
@@ -67,7 +69,7 @@ func noResult(info *flow.Info, j *journal.Journal, root string) error {
 	for i, n := range info.Nodes {
 		names[i] = n.ID
 	}
-	if near := nearest(root, names); near != "" && !slices.Contains(names, root) {
+	if near := editdistance.Nearest(root, names); near != "" && !slices.Contains(names, root) {
 		return fmt.Errorf("the run has no result of a node %s; did you mean %s?", root, near)
 	}
 	return fmt.Errorf("the run has no result of a node %s that is kept; a node that is executed again cannot be set", root)
@@ -77,6 +79,14 @@ func noResult(info *flow.Info, j *journal.Journal, root string) error {
 func asksModel(r *journal.Record) bool {
 	name, _ := engine.SplitTool(r.Tool)
 	return strings.Contains(name, ":")
+}
+
+// bare returns a tool error's message without its code, which is no help here.
+func bare(err error) string {
+	if te := value.ToolErrorOf(err); te != nil {
+		return te.Message
+	}
+	return err.Error()
 }
 
 // given is the output of a call with something else in the place of what it has given at path.
@@ -212,7 +222,7 @@ func setValue(v value.Value, fields []string, text string) (value.Value, error) 
 	case value.MapKind:
 		old, ok := v.Get(fields[0])
 		if !ok {
-			if near := nearest(fields[0], v.Keys()); near != "" {
+			if near := editdistance.Nearest(fields[0], v.Keys()); near != "" {
 				return v, fmt.Errorf("there is no field %s; did you mean %s?", fields[0], near)
 			}
 			return v, fmt.Errorf("there is no field %s", fields[0])

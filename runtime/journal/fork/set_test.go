@@ -1,4 +1,4 @@
-package cli
+package fork
 
 import (
 	"strings"
@@ -71,7 +71,7 @@ func TestSet(t *testing.T) {
 				j.Put(r)
 			}
 			info := &flow.Info{Nodes: []*flow.Node{{ID: "plan"}, {ID: "count"}, {ID: "later"}, {ID: "review"}}}
-			input, err := change(info, j, []byte(`{"pr":7}`), tt.path, tt.text)
+			input, err := Set(info, j, []byte(`{"pr":7}`), tt.path, tt.text)
 			if tt.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.wrong) {
 					t.Fatalf("%v, want %q", err, tt.wrong)
