@@ -143,14 +143,20 @@ func (j *Journal) SetFinish(f Finish) {
 
 // Answer returns what a user has said to the question of a call.
 func (j *Journal) Answer(key string) (answer string, ok bool) {
+	a, ok := j.Answered(key)
+	return a.Answer, ok
+}
+
+// Answered returns what a user has said to the question of a call, with who and when.
+func (j *Journal) Answered(key string) (a Answer, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, a := range slices.Backward(j.answers) {
 		if a.Key == key {
-			return a.Answer, true
+			return a, true
 		}
 	}
-	return "", false
+	return a, false
 }
 
 // Questions returns the records of the questions that were asked and have no answer, in the order of their keys.

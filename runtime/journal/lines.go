@@ -61,9 +61,11 @@ type (
 
 // Answer is what a user has said to the question of a call.
 type Answer struct {
-	Key    string    `json:"key"`
-	Answer string    `json:"answer"`
-	At     time.Time `json:"at"`
+	Key     string    `json:"key"`
+	Answer  string    `json:"answer"`
+	At      time.Time `json:"at"`
+	By      string    `json:"by,omitempty"` // who has answered, where that is known
+	Comment string    `json:"comment,omitempty"`
 }
 
 // Finish is how a run ended.

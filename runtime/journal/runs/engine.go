@@ -61,7 +61,7 @@ func (f *Folder) New(info *flow.Info) *Engine {
 }
 
 func (e *Engine) describe(info *flow.Info) {
-	h := hashesOf(info)
+	h := e.folder.hashesOf(info)
 	e.info = info
 	e.header = journal.Header{Workflow: info.Name, Seed: e.seed, Begin: e.base.UTC().Round(0), Graph: h.Graph, Nodes: h.Nodes,
 		Program: e.folder.opts.Program, Lock: h.Lock, Sync: string(e.folder.opts.Sync)}

@@ -28,6 +28,11 @@ var (
 // Errors: ErrNoRun, ErrNoQuestion, ErrLate, ErrWrongAnswer with a *value.ToolError that says what is wrong, and ErrBusy
 // while a process is at the run.
 func (f *Folder) Respond(ctx context.Context, id, question, answer string) error {
+	return f.RespondAs(ctx, id, journal.Answer{Key: question, Answer: answer})
+}
+
+// RespondAs is Respond with the name of the user and a comment, which the journal keeps. When the answer is given is written by it.
+func (f *Folder) RespondAs(ctx context.Context, id string, said journal.Answer) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -42,8 +47,9 @@ func (f *Folder) Respond(ctx context.Context, id, question, answer string) error
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}
-	a, err := f.answer(id, j, question, answer)
+	a, err := f.answer(id, j, said.Key, said.Answer)
 	if err == nil {
+		a.By, a.Comment = said.By, said.Comment
 		err = wrap(log.Append(journal.EncodeAnswer(a), f.opts.Sync != Off))
 	}
 	return errors.Join(err, log.Close())

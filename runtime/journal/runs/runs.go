@@ -12,6 +12,7 @@ package runs
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,6 +36,9 @@ const DefaultDir = ".flowgen/runs"
 const (
 	logName   = "journal.jsonl"
 	blobsName = "blobs"
+	// Names that no run has.
+	removedName = ".removed"
+	probeName   = ".writable-"
 )
 
 // ErrNoRun is the error of a run that is not there.
@@ -97,6 +101,8 @@ type Folder struct {
 	dir   string
 	opts  Options
 	watch atomic.Pointer[func(run string, n int, line []byte)] // nil: nobody does
+
+	hashes atomic.Pointer[known] // of the workflow whose run began last
 }
 
 // Open names a folder of runs. It is made when the first run is recorded.
@@ -242,7 +248,8 @@ func (f *Folder) of(workflow string, ids []string) []string {
 	for _, id := range ids {
 		r := Run{ID: id}
 		if made(r.ID) {
-			if workflow == "" || strings.TrimSuffix(r.ID, when(r.ID)) == engine.RunIDPrefix(workflow) {
+			name := strings.TrimSuffix(r.ID, when(r.ID))
+			if workflow == "" || name == engine.RunIDPrefix(workflow) || strings.HasSuffix(name, "-"+engine.RunIDPrefix(workflow)) && f.is(r.ID, workflow) {
 				found = append(found, r)
 			}
 		} else if j, err := f.read(r.ID); err == nil && (workflow == "" || j.Header().Workflow == workflow) {
@@ -258,6 +265,12 @@ func (f *Folder) of(workflow string, ids []string) []string {
 		sorted[i] = r.ID
 	}
 	return sorted
+}
+
+// is reports whether a run is one of the workflow, as its journal says. Its id may begin with something else.
+func (f *Folder) is(id, workflow string) bool {
+	j, err := f.read(id)
+	return err == nil && j.Header().Workflow == workflow
 }
 
 // before reads "latest" and "latest~N": how many runs before the latest one are meant.
@@ -337,7 +350,52 @@ func (f *Folder) remove(id string) error {
 	if err != nil {
 		return err
 	}
+	if !made(id) { // somebody may ask for it again by the same name
+		if err := f.bury(id); err != nil {
+			return errors.Join(err, unlock())
+		}
+	}
 	return errors.Join(f.opts.Disk.RemoveAll(filepath.Join(f.dir, id)), unlock())
+}
+
+// bury writes down that a run is removed. It is on the disk before the run is not.
+func (f *Folder) bury(id string) error {
+	if err := f.mkdir(filepath.Dir(f.grave(id)), true); err != nil {
+		return err
+	}
+	log, _, err := wal.Open(f.opts.Disk, f.grave(id), f.opts.Sync.mode())
+	if err != nil {
+		return err
+	}
+	return errors.Join(log.Append([]byte(`{"kind":"removed"}`), true), log.Close())
+}
+
+func (f *Folder) grave(id string) string { return filepath.Join(f.dir, removedName, id, logName) }
+
+// Removed reports whether there was a run whose id was chosen, see runtime.WithRunID, and that was removed. It is known for good: a
+// line stays of such a run.
+func (f *Folder) Removed(id string) (bool, error) {
+	if !isID(id) || made(id) {
+		return false, nil
+	}
+	text, err := f.opts.Disk.ReadFile(f.grave(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(text) > 0, err
+}
+
+// Writable returns why no run can be recorded at the moment, nil when one can.
+func (f *Folder) Writable() error {
+	dir := filepath.Join(f.dir, probeName+rand.Text()) // others ask at the same time
+	if err := f.mkdir(dir, false); err != nil {
+		return err
+	}
+	unlock, err := f.opts.Disk.Lock(filepath.Join(dir, logName)) // writes, on all disks
+	if err == nil {
+		err = unlock()
+	}
+	return errors.Join(err, f.opts.Disk.RemoveAll(dir))
 }
 
 var errEmpty = errors.New("the journal is empty")
@@ -377,8 +435,24 @@ func (f *Folder) parse(id string, lines [][]byte) (*journal.Journal, error) {
 	return j, nil
 }
 
-// hashesOf reads what a program says about itself; nothing when its generator was too old to say it.
-func hashesOf(info *flow.Info) *journal.Hashes {
+// known are the hashes of a program.
+type known struct {
+	info   *flow.Info
+	hashes *journal.Hashes
+}
+
+// hashesOf is HashesOf, which is read once for runs of the same workflow that follow each other.
+func (f *Folder) hashesOf(info *flow.Info) *journal.Hashes {
+	if k := f.hashes.Load(); k != nil && k.info == info {
+		return k.hashes
+	}
+	k := &known{info, HashesOf(info)}
+	f.hashes.Store(k)
+	return k.hashes
+}
+
+// HashesOf reads what a program says about itself; nothing when its generator was too old to say it.
+func HashesOf(info *flow.Info) *journal.Hashes {
 	h, err := journal.ParseHashes(info.Facts.Hashes())
 	if err != nil {
 		return &journal.Hashes{}

@@ -164,7 +164,15 @@ func (osDisk) ReadRange(name string, at, n int64) (data []byte, size int64, err 
 }
 
 func (osDisk) Append(name string) (File, error) {
-	f, err := openFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
+	// A new file is made without a look at what is there.
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err == nil {
+		return f, nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	f, err = openFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}
@@ -174,23 +182,29 @@ func (osDisk) Append(name string) (File, error) {
 // openFile opens a regular file. A folder of runs may come from elsewhere: links would lead reads and writes out of it,
 // and pipes and devices never end.
 func openFile(name string, flag int) (*os.File, error) {
-	regular := func(info fs.FileInfo, err error) error {
-		if err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is not a regular file", name)
-		}
-		return err
-	}
-	if err := regular(os.Lstat(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	is := regular(name)
+	err := is(os.Lstat(name))
+	if err != nil && (flag&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
 	f, err := os.OpenFile(name, flag|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := regular(f.Stat()); err != nil { // it was replaced in between
+	if err := is(f.Stat()); err != nil { // it was replaced in between
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// regular refuses what is no regular file.
+func regular(name string) func(fs.FileInfo, error) error {
+	return func(info fs.FileInfo, err error) error {
+		if err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", name)
+		}
+		return err
+	}
 }
 
 func (osDisk) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
