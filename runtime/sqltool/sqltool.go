@@ -69,14 +69,22 @@ type Args []any
 
 // An Engine opens databases. Its methods are safe for concurrent use.
 type Engine interface {
-	// Open returns a database for one call, which the caller closes. Errors are *value.ToolError and do not show the address.
-	Open(ctx context.Context, address string, e flow.Effects) (*sql.DB, error)
+	// Open returns what runs the statement of one call, which the caller ends. Errors are *value.ToolError and do not show the address.
+	Open(ctx context.Context, address string, e flow.Effects) (Conn, error)
 	// Bound is a value as the engine takes it: of string, int64, float64, bool or time.Time.
 	Bound(v any) any
 	// Column is a value of a column as JSON has it; declared is the type of the column in the words of the engine.
 	Column(v any, declared string) any
 	// Failed is the error of a statement.
 	Failed(err error) *value.ToolError
+}
+
+// A Conn runs one statement.
+type Conn interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	// End ends the call. What the statement did is kept when done is true and there is no error.
+	End(done bool) error
 }
 
 // Bind makes a tool of a statement. args are the values of its parameters; nil: it has none. Rows are objects by the names of their
@@ -111,7 +119,11 @@ func call(ctx context.Context, engine Engine, e flow.Effects, s *Statement, boun
 	if err != nil {
 		return nil, stopped(ctx, err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() {
+		if ended := db.End(err == nil); ended != nil && err == nil {
+			data, err = nil, failed(ctx, engine, ended)
+		}
+	}()
 	if s.Rows == None {
 		result, err := db.ExecContext(ctx, s.Text, bound...)
 		if err != nil {

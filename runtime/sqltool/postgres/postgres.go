@@ -8,9 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/sqltool"
@@ -18,27 +16,26 @@ import (
 )
 
 // Bind makes a tool of a statement, whose parameters are written $1, $2. The address is postgres://user@host/shop; the usual variables
-// (PGPASSWORD, ...) complete it. A call has a connection of its own. A statement with effects flow.Reads cannot write.
+// (PGPASSWORD, ...) complete it. A call is a transaction, for which it has a connection of the program's pool for the address: at most 10,
+// closed after 30 seconds without a call. One with effects flow.Reads cannot write. A pooler in front of the server may hand out
+// connections by transaction.
 func Bind[In, Out any](name string, e flow.Effects, s sqltool.Statement, args func(In) sqltool.Args, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	return sqltool.Bind[In, Out](engine{}, name, e, s, args, o...)
 }
 
 type engine struct{}
 
-func (engine) Open(_ context.Context, address string, e flow.Effects) (*sql.DB, error) {
-	c, err := pgx.ParseConfig(address)
-	if err != nil { // its text can hold the password
-		return nil, value.Errorf(value.AuthRequired, "the address of the database cannot be read: write postgres://user@host:5432/database")
+func (engine) Open(ctx context.Context, address string, e flow.Effects) (sqltool.Conn, error) {
+	p, err := pools.take(address)
+	if err != nil {
+		return nil, err
 	}
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = 10 * time.Second
+	tx, err := p.BeginTx(ctx, &sql.TxOptions{ReadOnly: e <= flow.Reads})
+	if err != nil {
+		pools.give(p)
+		return nil, engine{}.Failed(err)
 	}
-	if e <= flow.Reads {
-		c.RuntimeParams["default_transaction_read_only"] = "on"
-	}
-	db := stdlib.OpenDB(*c)
-	db.SetMaxOpenConns(1)
-	return db, nil
+	return &transaction{tx, p}, nil
 }
 
 func (engine) Bound(v any) any { return v }

@@ -25,7 +25,7 @@ func Bind[In, Out any](name string, e flow.Effects, s sqltool.Statement, args fu
 
 type engine struct{}
 
-func (engine) Open(_ context.Context, address string, e flow.Effects) (*sql.DB, error) {
+func (engine) Open(_ context.Context, address string, e flow.Effects) (sqltool.Conn, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "sqlite" || u.Host+u.Path == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" {
 		return nil, value.Errorf(value.AuthRequired, "the address of the database cannot be read: write sqlite:///var/lib/shop.db") // err holds the address
@@ -44,8 +44,14 @@ func (engine) Open(_ context.Context, address string, e flow.Effects) (*sql.DB, 
 		return nil, value.Errorf(value.NetworkError, "the database cannot be opened").From(err)
 	}
 	db.SetMaxOpenConns(1)
-	return db, nil
+	return conn{db}, nil
 }
+
+// conn is a connection for one statement, which the engine commits.
+type conn struct{ *sql.DB }
+
+// End implements sqltool.Conn.
+func (c conn) End(bool) error { return c.Close() }
 
 // timeForm is how SQLite's own functions write a time.
 const timeForm = "2006-01-02 15:04:05.999"

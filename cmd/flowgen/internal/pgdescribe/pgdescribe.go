@@ -27,7 +27,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// A Server is a connection that cannot write.
+// A Server is a connection. What is asked of it is asked in transactions that cannot write, so that a pooler may be in between.
 type Server struct{ conn *pgconn.PgConn }
 
 // Errors of Open, whose texts have nothing of the address.
@@ -45,7 +45,6 @@ func Open(ctx context.Context, address string) (*Server, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 10 * time.Second
 	}
-	c.RuntimeParams["default_transaction_read_only"] = "on"
 	conn, err := pgconn.ConnectConfig(ctx, c)
 	if err != nil {
 		return nil, ErrConnect
@@ -58,6 +57,14 @@ func (s *Server) Close() { _ = s.conn.Close(context.Background()) }
 
 // Describe returns the types of a statement's parameters, by the server's names, and its columns.
 func (s *Server) Describe(ctx context.Context, text string) (params []string, columns []Column, err error) {
+	if _, err := s.conn.Exec(ctx, "begin read only").ReadAll(); err != nil {
+		return nil, nil, errors.New("the connection to the database failed")
+	}
+	defer func() {
+		if _, ended := s.conn.Exec(ctx, "rollback").ReadAll(); ended != nil && err == nil {
+			err = errors.New("the connection to the database failed")
+		}
+	}()
 	d, err := s.conn.Prepare(ctx, "", text, nil)
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
