@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"path"
+
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -138,6 +140,9 @@ type OpenAPITool struct {
 	Operation Ident // its operationId, or "GET /items"
 	Base      Ident // the variable of the environment with the base URL; an empty name: the document says it
 }
+
+// Document is the file of the document, the same however it is written: spec.yaml for ./spec.yaml.
+func (b *OpenAPITool) Document() string { return path.Clean(b.Spec.Name) }
 
 // Ref is the operation with its document.
 func (b *OpenAPITool) Ref() string { return b.Spec.Name + "#" + b.Operation.Name }

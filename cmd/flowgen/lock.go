@@ -167,7 +167,7 @@ func (f *lockFolder) add(wf *ir.Workflow, sink *diag.Sink) {
 
 // addOperation takes an operation of an OpenAPI document.
 func (f *lockFolder) addOperation(t *ir.Tool, b *ir.OpenAPITool, sink *diag.Sink) {
-	i := slices.IndexFunc(f.servers, func(s *lockServer) bool { return s.document != nil && s.decl.Name.Name == b.Spec.Name })
+	i := slices.IndexFunc(f.servers, func(s *lockServer) bool { return s.document != nil && s.decl.Name.Name == b.Document() })
 	if i < 0 {
 		typed := path.Dir(t.File.Name)
 		disk, err := filepath.Abs(filepath.FromSlash(typed))
@@ -180,7 +180,7 @@ func (f *lockFolder) addOperation(t *ir.Tool, b *ir.OpenAPITool, sink *diag.Sink
 			return
 		}
 		i = len(f.servers)
-		f.servers = append(f.servers, &lockServer{decl: &ir.Server{Name: b.Spec}, tools: map[string]source.Span{}, document: d})
+		f.servers = append(f.servers, &lockServer{decl: &ir.Server{Name: ir.Ident{Name: b.Document(), Span: b.Spec.Span}}, tools: map[string]source.Span{}, document: d})
 	}
 	f.servers[i].tools[b.Operation.Name] = b.Operation.Span
 }
@@ -211,6 +211,11 @@ func (a *app) lockFolder(ctx context.Context, f *lockFolder, found, check, stric
 	old, text, err := a.oldLock(file, check)
 	if err != nil {
 		return false, err
+	}
+	for _, s := range old.Servers {
+		if s.Document { // as it was written, in earlier locks
+			s.Name = path.Clean(s.Name)
+		}
 	}
 	now := &mcplock.Lock{}
 	if !found {

@@ -147,6 +147,7 @@ func TestAction(t *testing.T) {
 		{"greeting.flowgen.yaml", "input.name }}", "input.nam }}", "flowgen check", "::error file=" + folder + "/greeting.flowgen.yaml,line=5,col="},
 		{"greeting.flowgen.yaml", "Hello", "Welcome", "flowgen generate --check", "::error file=" + folder + "/greeting/greeting_flow.go,"},
 		{"shop/shop.yaml", ", note: {type: string}", "", "flowgen check", "output.note is gone"},
+		{"shop/flowgen.lock", "shop.yaml", "other.yaml", "flowgen lock --check", "breaking: shop.yaml: it is not locked"},
 		{"shop/shop.manifest.json", "shop.example.com", "shop.example.org", "flowgen manifest --check", "shop.example.com"},
 		{"greeting.test.yaml", "Hello, Ada", "Hello, Bob", "flowgen test", "Hello, Bob"},
 	} {

@@ -13,9 +13,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -154,6 +156,19 @@ func (l *Lock) Server(name string) *Server {
 	}
 	for _, s := range l.Servers {
 		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Document returns the entry of the document of an operation, nil when it has none. Earlier locks have its name as it was written.
+func (l *Lock) Document(b *ir.OpenAPITool) *Server {
+	if l == nil {
+		return nil
+	}
+	for _, s := range l.Servers {
+		if s.Document && path.Clean(s.Name) == b.Document() {
 			return s
 		}
 	}

@@ -42,7 +42,7 @@ func (r *resolver) workflow(wf *ir.Workflow) {
 			}
 		case *ir.OpenAPITool:
 			l, _ := r.lock(wf)
-			if s := l.Server(b.Spec.Name); s != nil && s.Document {
+			if s := l.Document(b); s != nil && s.Document {
 				r.documents[t] = s
 			}
 		case *ir.SQLTool:
