@@ -158,7 +158,7 @@ func (c *completer) read(words []string) (flag string) {
 }
 
 // switches are the flags without a value.
-var switches = []string{"again", "all", "cancel-with-request", "edited", "failed", "help", "json-events", "later", "logs", "missing", "model-may-answer", "no-journal", "no-overlap", "public",
+var switches = []string{"admin-on-main", "again", "all", "async", "cancel-with-request", "edited", "failed", "help", "json-events", "later", "logs", "missing", "model-may-answer", "no-journal", "no-overlap", "public",
 	"quiet", "slow", "unattended", "version", "h", ""}
 
 // verbFlags are the flags of a verb.

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/serving"
@@ -14,7 +16,8 @@ func VerbLeaves() map[string]string {
 	return map[string]string{"serve": "serve/command", "mcp": "mcpserver/command"}
 }
 
-var serveFlagNames = []string{"addr", "admin", "tokens", "public", "expose", "on-restart", "max-runs", "max-queue", "max-tenant", "max-body", "max-wait", "drain", "drain-delay",
+var serveFlagNames = []string{"addr", "admin", "admin-on-main", "tokens", "tls-cert", "tls-key", "client-ca", "public", "cors", "replica", "replicas", "expose", "on-restart",
+	"max-runs", "max-queue", "max-tenant", "max-rate", "max-body", "max-answer", "max-streams", "max-reader", "max-wait", "drain", "drain-delay",
 	"runs", "sync", "blobs", "cache", "usage", "root", "proxy", "help"}
 
 const serveHelp = `Usage: serve [flags]
@@ -24,14 +27,24 @@ Answers HTTP requests below /v1 with the workflow, until it is stopped. docs/gui
   --addr HOST:PORT      where requests are answered; 127.0.0.1:8080 is the default. Other machines reach the server only
                         with --tokens, or with --public
   --admin HOST:PORT     where probes and metrics are answered; 127.0.0.1:9090 is the default, off is none
-  --tokens FILE         who may make requests: a line for each bearer token
+  --admin-on-main       answer them at --addr instead, where there is one port. With --tokens, metrics need the right admin
+  --tokens FILE         who may make requests: a line for each bearer token or client certificate
+  --tls-cert FILE       certificate of the server, and with --tls-key FILE its key: requests come over TLS
+  --client-ca FILE      authority of the certificates of clients, which --tokens names
   --public              let everybody make requests who reaches the server
+  --cors ORIGIN         a page whose requests browsers let through, such as https://app.example.com; can be given again
+  --replica NAME        name of this server among --replicas, each with a folder of its own: ids of runs begin with it
+  --replicas A=URL,...  all of them: requests for runs of another one are sent there
   --expose calls        show inputs and outputs of calls
   --on-restart MODE     resume or leave: what happens to runs that the last process has left
   --max-runs N          runs that go on at the same time; 64
   --max-queue N         runs that wait for their turn; 256
   --max-tenant N        of both, of one tenant; as all together
+  --max-rate N          requests in a second, of one token or certificate; no bound is the default
   --max-body BYTES      of a request; 1048576
+  --max-answer BYTES    of a request with an answer; 65536
+  --max-streams N       of events; 1000
+  --max-reader N        of them, of one token or certificate; 8
   --max-wait TIME       for the end of a run, of one request; 60s
   --drain TIME          for runs to end, when the server is told to stop; 20s. The others go on with the next start
   --drain-delay TIME    before that, with new requests answered and /readyz failing; 0s
@@ -39,7 +52,7 @@ Answers HTTP requests below /v1 with the workflow, until it is stopped. docs/gui
 and --runs, --sync, --blobs, --cache, --usage, --root and --proxy of run.
 `
 
-var mcpFlagNames = append([]string{"wait", "cancel-with-request", "model-may-answer"}, serveFlagNames...)
+var mcpFlagNames = append([]string{"wait", "async", "cancel-with-request", "model-may-answer"}, serveFlagNames...)
 
 const mcpHelp = `Usage: mcp [flags]
 
@@ -47,6 +60,8 @@ Offers the workflow as a tool over the Model Context Protocol, on standard input
 
   --addr HOST:PORT       answer at /mcp over HTTP instead, for many clients, beside the requests of serve
   --wait TIME            of a call for the end of its run; 25s. Then the caller is told to ask again
+  --async                offer NAME_start for all workflows, which does not wait; those that ask, loop or may take longer
+                         than --wait have it without
   --cancel-with-request  a request that is cancelled cancels its run. Without it, the run goes on
   --model-may-answer     offer the tool run_answer, so that a model can answer questions that are for people
 
@@ -56,7 +71,7 @@ and the flags of serve: --tokens, --public, --admin, --expose and --drain-delay 
 // serveCommand answers requests with the workflow: those of HTTP, or of one client of MCP.
 func serveCommand(s *system, w *workflow, verb string, args []string) int {
 	f := &runFlags{}
-	c := &serving.Command{Workflows: w.served, Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr}
+	c := &serving.Command{Workflows: w.served, Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr, Graph: Mermaid}
 	names, help, answer := serveFlagNames, serveHelp, serving.Serve
 	if verb == "mcp" {
 		names, help, answer = mcpFlagNames, mcpHelp, serving.MCP
@@ -121,7 +136,31 @@ func parseServeFlags(f *runFlags, c *serving.Command, verb string, args []string
 	set.StringVar(&f.keep.sync, "sync", "", "")
 	set.StringVar(&c.Addr, "addr", c.Addr, "")
 	set.StringVar(&c.Admin, "admin", c.Admin, "")
+	set.BoolVar(&c.AdminOnMain, "admin-on-main", false, "")
 	set.StringVar(&c.Tokens, "tokens", "", "")
+	set.StringVar(&c.Cert, "tls-cert", "", "")
+	set.StringVar(&c.Key, "tls-key", "", "")
+	set.StringVar(&c.ClientCA, "client-ca", "", "")
+	set.StringVar(&c.Replica, "replica", "", "")
+	set.Func("replicas", "", func(v string) error {
+		c.Replicas = map[string]string{}
+		for one := range strings.SplitSeq(v, ",") {
+			name, address, ok := strings.Cut(one, "=")
+			if !ok || name == "" {
+				return errors.New("write --replicas a=http://a.example:8080,b=http://b.example:8080")
+			}
+			c.Replicas[name] = address
+		}
+		return nil
+	})
+	set.Func("cors", "", func(v string) error {
+		u, err := url.Parse(v)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != v {
+			return errors.New("write the origin of a page, as in --cors https://app.example.com")
+		}
+		c.Origins = append(c.Origins, v)
+		return nil
+	})
 	set.BoolVar(&c.Public, "public", false, "")
 	set.Func("expose", "", func(v string) error {
 		if c.ExposeCalls = v == "calls"; !c.ExposeCalls {
@@ -143,14 +182,19 @@ func parseServeFlags(f *runFlags, c *serving.Command, verb string, args []string
 			return nil
 		})
 	}
-	body := 0
+	body, answer := 0, 0
 	number("max-runs", &c.MaxRuns)
 	number("max-queue", &c.MaxQueue)
 	number("max-tenant", &c.MaxTenant)
+	number("max-rate", &c.MaxRate)
+	number("max-streams", &c.MaxStreams)
+	number("max-reader", &c.MaxReader)
 	number("max-body", &body)
+	number("max-answer", &answer)
 	times := map[string]*time.Duration{"max-wait": &c.MaxWait, "drain": &c.Drain, "drain-delay": &c.DrainDelay}
 	if verb == "mcp" {
 		times["wait"] = &c.Wait
+		set.BoolVar(&c.Async, "async", false, "")
 		set.BoolVar(&c.WithRequest, "cancel-with-request", false, "")
 		set.BoolVar(&c.ModelMay, "model-may-answer", false, "")
 	}
@@ -163,6 +207,6 @@ func parseServeFlags(f *runFlags, c *serving.Command, verb string, args []string
 		})
 	}
 	rest, err = parseFlags(set, args)
-	c.MaxBody = int64(body)
+	c.MaxBody, c.MaxAnswer = int64(body), int64(answer)
 	return rest, err
 }

@@ -90,7 +90,7 @@ func (p *problem) Error() string {
 // ask makes a request of package serve, and reads the answer.
 func (c *client) ask(ctx context.Context, method, path string, header http.Header, body []byte, to any) error {
 	status, text := c.m.serve.Do(ctx, c.who, method, path, header, body)
-	if status >= 400 {
+	if status >= 300 { // a run of another replica is none that this one can follow
 		p := &problem{}
 		if json.Unmarshal(text, p) != nil || p.Code == "" {
 			p.Code, p.Detail = "UNKNOWN", "the request failed"
@@ -115,20 +115,35 @@ func (c *client) workflow(s *mcp.Server, t *workflowTool) {
 		if id := req.Params.RequestState; id != "" { // an answer to a question of a run that was begun
 			return c.follow(ctx, req, id, t.name)
 		}
-		header := http.Header{}
-		if key, ok := req.Params.GetMeta()[keyMeta].(string); ok {
-			header.Set("Idempotency-Key", key)
-		}
-		input := req.Params.Arguments
-		if len(bytes.TrimSpace(input)) == 0 {
-			input = []byte("{}")
-		}
-		var r run
-		if err := c.ask(ctx, http.MethodPost, "/v1/workflows/"+url.PathEscape(t.name)+"/runs", header, input, &r); err != nil {
+		r, err := c.begin(ctx, req, t)
+		if err != nil {
 			return refused(err), nil
 		}
 		return c.follow(ctx, req, r.ID, t.name)
 	})
+	if t.start != nil {
+		s.AddTool(t.start, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			r, err := c.begin(ctx, req, t)
+			if err != nil {
+				return refused(err), nil
+			}
+			return c.told(r, "")
+		})
+	}
+}
+
+// begin begins a run with the arguments of a call.
+func (c *client) begin(ctx context.Context, req *mcp.CallToolRequest, t *workflowTool) (*run, error) {
+	header := http.Header{}
+	if key, ok := req.Params.GetMeta()[keyMeta].(string); ok {
+		header.Set("Idempotency-Key", key)
+	}
+	input := req.Params.Arguments
+	if len(bytes.TrimSpace(input)) == 0 {
+		input = []byte("{}")
+	}
+	r := &run{}
+	return r, c.ask(ctx, http.MethodPost, "/v1/workflows/"+url.PathEscape(t.name)+"/runs", header, input, r)
 }
 
 func runPath(id string) string { return "/v1/runs/" + url.PathEscape(id) }

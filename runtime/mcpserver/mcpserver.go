@@ -37,6 +37,11 @@ type Options struct {
 	CancelWithRequest bool
 	// ModelMayAnswer offers the tool run_answer, with which a model answers questions that are for people.
 	ModelMayAnswer bool
+	// Async offers NAME_start for all workflows: it begins a run and does not wait. Workflows that ask people, loop or may take longer
+	// than Wait have it without.
+	Async bool
+	// Graph draws a workflow as a Mermaid flowchart, a resource; nil: there is none.
+	Graph func(workflow string) string
 	// Respond is the command with which a person answers a question of a workflow, up to the run; nil: requests of package serve do.
 	Respond func(workflow string) string
 	// MaxBody bounds a request over HTTP, in bytes; 2 MiB.
@@ -82,8 +87,10 @@ func New(s *serve.Server, o Options) (*Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("mcp: workflow %s: %w", name, err)
 		}
-		if slices.ContainsFunc(m.tools, func(o *workflowTool) bool { return o.tool.Name == t.tool.Name }) || slices.Contains(ownTools, t.tool.Name) {
-			return nil, fmt.Errorf("mcp: workflow %s: there is another tool %s; rename the workflow", name, t.tool.Name)
+		for _, n := range t.names() {
+			if slices.ContainsFunc(m.tools, func(o *workflowTool) bool { return slices.Contains(o.names(), n) }) || slices.Contains(ownTools, n) {
+				return nil, fmt.Errorf("mcp: workflow %s: there is another tool %s; rename the workflow", name, n)
+			}
 		}
 		m.tools = append(m.tools, t)
 	}

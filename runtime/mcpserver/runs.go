@@ -100,7 +100,16 @@ func (c *client) resources(s *mcp.Server) {
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "run", URITemplate: "run://{id}", Description: "a run", MIMEType: "application/json"}, c.read)
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "output", URITemplate: "run://{id}/output", Description: "the output of a run", MIMEType: "application/json"}, c.read)
 	for _, t := range c.m.tools {
-		if len(t.manifest) == 0 || !c.sees(t.name) {
+		if !c.sees(t.name) {
+			continue
+		}
+		if c.m.o.Graph != nil {
+			g := &mcp.Resource{Name: t.tool.Name + "-graph", URI: "workflow://" + t.tool.Name + "/graph.mmd", Description: "the workflow " + t.name + " as a Mermaid flowchart", MIMEType: "text/vnd.mermaid"}
+			s.AddResource(g, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: g.URI, MIMEType: g.MIMEType, Text: c.m.o.Graph(t.name)}}}, nil
+			})
+		}
+		if len(t.manifest) == 0 {
 			continue
 		}
 		r := &mcp.Resource{Name: t.tool.Name + "-manifest", URI: "workflow://" + t.tool.Name + "/manifest.json", Description: "what the workflow " + t.name + " can reach", MIMEType: "application/json"}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -20,7 +21,16 @@ const instructions = "Each workflow is a tool. A call begins a run, which is rec
 type workflowTool struct {
 	name     string // of the workflow
 	tool     *mcp.Tool
+	start    *mcp.Tool // begins a run and does not wait; nil: there is none
 	manifest json.RawMessage
+}
+
+// names are those of its tools.
+func (t *workflowTool) names() []string {
+	if t.start == nil {
+		return []string{t.tool.Name}
+	}
+	return []string{t.tool.Name, t.start.Name}
 }
 
 type object = map[string]any
@@ -29,6 +39,7 @@ type object = map[string]any
 type described struct {
 	Description             string
 	Input, Output, Manifest json.RawMessage
+	Plan                    json.RawMessage
 	Effects, People         []string
 }
 
@@ -54,7 +65,45 @@ func (m *Server) toolOf(name string) (*workflowTool, error) {
 	if len(d.People) > 0 {
 		about += "\n\nA user has to answer before it goes on: " + strings.Join(d.People, ", ") + "."
 	}
-	return &workflowTool{name, &mcp.Tool{Name: toolName(name), Description: about, InputSchema: d.Input, OutputSchema: out, Annotations: annotations(&d)}, d.Manifest}, nil
+	t := &workflowTool{name: name, manifest: d.Manifest,
+		tool: &mcp.Tool{Name: toolName(name), Description: about, InputSchema: d.Input, OutputSchema: out, Annotations: annotations(&d)}}
+	if m.o.Async || len(d.People) > 0 || long(d.Plan, m.o.Wait) {
+		start := *t.tool
+		start.Name = start.Name[:min(len(start.Name), 64-len(startSuffix))] + startSuffix
+		start.Description = "Begins what " + t.tool.Name + " does, and returns at once; run_result waits for its end.\n\n" + about
+		t.start = &start
+	}
+	return t, nil
+}
+
+// startSuffix ends the names of tools that do not wait.
+const startSuffix = "_start"
+
+// long reports whether runs of a workflow may well take longer than a call waits: they have a loop, or may take as much time.
+func long(plan json.RawMessage, wait time.Duration) bool {
+	var p struct {
+		Parts  any `json:"parts"`
+		Flows  any `json:"flows"`
+		AtMost struct {
+			MaxTime string `json:"max_time"`
+		} `json:"at_most"`
+	}
+	if json.Unmarshal(plan, &p) != nil {
+		return false
+	}
+	most, err := time.ParseDuration(p.AtMost.MaxTime)
+	return err == nil && most > wait || repeats(p.Parts) || repeats(p.Flows)
+}
+
+// repeats looks for a loop in the parts of a plan.
+func repeats(part any) bool {
+	switch part := part.(type) {
+	case []any:
+		return slices.ContainsFunc(part, repeats)
+	case object:
+		return part["kind"] == "repeat" || part["max_iterations"] != nil || repeats(part["parts"])
+	}
+	return false
 }
 
 // toolName is the name of a workflow in the letters that tools may have.

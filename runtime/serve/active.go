@@ -55,6 +55,9 @@ func (s *Server) admit(w *Workflow, id, tenant string, bounded bool) (a *active,
 	a = &active{id: id, workflow: w, tenant: tenant, since: time.Now(), begun: make(chan struct{}), done: make(chan struct{})}
 	a.ctx, a.cancel = context.WithCancelCause(s.ctx)
 	s.active[id] = a
+	if len(s.active) >= s.o.MaxRuns+s.o.MaxQueue && s.full.IsZero() {
+		s.full = a.since
+	}
 	if s.own != nil {
 		s.own[id] = true
 	}
@@ -118,6 +121,9 @@ func (s *Server) over(a *active, g *gate) {
 	}
 	s.mu.Lock()
 	delete(s.active, a.id)
+	if len(s.active) < s.o.MaxRuns+s.o.MaxQueue {
+		s.full = time.Time{}
+	}
 	if s.tenants[a.tenant]--; s.tenants[a.tenant] <= 0 {
 		delete(s.tenants, a.tenant)
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -85,7 +86,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Principal) er
 		return err
 	}
 	var given struct {
-		Answer value.Value `json:"answer"`
+		Answer  value.Value `json:"answer"`
+		Comment string      `json:"comment" default:"\"\""`
 	}
 	if err := value.Decode(body, &given); err != nil {
 		return misfit(err)
@@ -96,7 +98,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Principal) er
 	default:
 		return misfit(value.Invalid("answer: a string, number or bool expected"))
 	}
-	if err := s.respond(r, id, r.PathValue("key"), text); err != nil {
+	said := journal.Answer{Key: r.PathValue("key"), Answer: text, By: p.Name, Comment: given.Comment}
+	if err := s.respond(r, id, said); err != nil {
 		return err
 	}
 	s.o.Log.InfoContext(r.Context(), "question answered", "run", id, "key", r.PathValue("key"), "principal", p.Name)
@@ -110,14 +113,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Principal) er
 }
 
 // respond writes an answer down.
-func (s *Server) respond(r *http.Request, id, key, answer string) error {
+func (s *Server) respond(r *http.Request, id string, said journal.Answer) error {
 	s.mu.Lock()
 	a := s.active[id]
 	s.mu.Unlock()
 	if a != nil { // it may have asked just now
+		if j, err := s.o.Runs.Read(id); err == nil {
+			if first, ok := j.Answered(said.Key); ok {
+				return answered(id, &first)
+			}
+		}
 		await(r, a, settling)
 	}
-	err := s.o.Runs.Respond(r.Context(), id, key, answer)
+	err := s.o.Runs.RespondAs(r.Context(), id, said)
 	var te *value.ToolError
 	switch {
 	case err == nil:
@@ -129,8 +137,14 @@ func (s *Server) respond(r *http.Request, id, key, answer string) error {
 		p.Errors = []mistake{{"/answer", string(te.Code), te.Message}}
 		return p
 	case errors.Is(err, runs.ErrLate):
-		if j, rerr := s.o.Runs.Read(id); rerr == nil && stateOf(j.Finish().Outcome).over() {
+		j, rerr := s.o.Runs.Read(id)
+		if rerr == nil && stateOf(j.Finish().Outcome).over() {
 			return ended(id)
+		}
+		if rerr == nil {
+			if first, ok := j.Answered(said.Key); ok {
+				return answered(id, &first)
+			}
 		}
 		return fault(http.StatusConflict, "ANSWERED", sentence(err, id)).of(id)
 	case errors.Is(err, runs.ErrBusy):
@@ -139,6 +153,11 @@ func (s *Server) respond(r *http.Request, id, key, answer string) error {
 		return noRun()
 	}
 	return err
+}
+
+// answered is the problem of an answer that comes second.
+func answered(id string, first *journal.Answer) *problem {
+	return fault(http.StatusConflict, "ANSWERED", cmp.Or(first.By, "somebody")+" has answered at "+first.At.Format(time.RFC3339)).of(id)
 }
 
 func ended(id string) *problem {

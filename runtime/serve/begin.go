@@ -35,7 +35,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, p *Principal) err
 	if err != nil {
 		return err
 	}
-	id, named, err := runID(workflow.Name(), p, r)
+	id, named, err := s.runID(workflow.Name(), p, r)
 	if err != nil {
 		return err
 	}
@@ -48,6 +48,10 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, p *Principal) err
 		return misfit(err)
 	}
 	a, known, err := s.beginOrFind(workflow, id, named, p, input)
+	for errors.Is(err, errTaken) {
+		id = s.newID(workflow.Name())
+		a, known, err = s.beginOrFind(workflow, id, named, p, input)
+	}
 	if err != nil {
 		return err
 	}
@@ -64,6 +68,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, p *Principal) err
 	return s.replyActive(w, r, a, known, wait > 0)
 }
 
+// errTaken is the error of a new run whose id was made twice: another began in the same millisecond and drew the same number.
+var errTaken = errors.New("another run has the id")
+
 // beginOrFind returns the run with an id: a new one, one that goes on, or nil when it does not. known says that it is not new.
 func (s *Server) beginOrFind(w *Workflow, id string, named bool, p *Principal, input []byte) (a *active, known bool, err error) {
 	if named {
@@ -76,11 +83,18 @@ func (s *Server) beginOrFind(w *Workflow, id string, named bool, p *Principal, i
 			return s.active[id], true, nil
 		} else if !errors.Is(err, runs.ErrNoRun) {
 			return nil, false, err
+		} else if gone, err := s.o.Runs.Removed(id); err != nil {
+			return nil, false, err
+		} else if gone {
+			return nil, false, fault(http.StatusGone, "REMOVED", "the run that the Idempotency-Key has begun was removed").of(id)
 		}
 	}
 	a, known, err = s.admit(w, id, p.Tenant, true)
 	if err != nil {
 		return nil, false, err
+	}
+	if known && !named {
+		return nil, false, errTaken
 	}
 	if known {
 		if a.input != nil { // else it was resumed, and there is a record
@@ -96,21 +110,32 @@ func (s *Server) beginOrFind(w *Workflow, id string, named bool, p *Principal, i
 	if err != nil {
 		return nil, false, err
 	}
+	if found, again, err := s.hasBegun(a, named, input); found == nil || err != nil {
+		return found, again, err
+	}
+	return a, known, nil
+}
+
+// hasBegun waits until the beginning of a run is recorded.
+func (s *Server) hasBegun(a *active, named bool, input []byte) (*active, bool, error) {
 	select {
 	case <-a.begun:
 	case <-a.done:
 		select {
 		case <-a.begun:
 		default:
-			return s.notBegun(a, id, named, input)
+			return s.notBegun(a, a.id, named, input)
 		}
 	}
-	return a, known, nil
+	return a, false, nil
 }
 
 // notBegun is what comes of a run that has not begun: another process may have begun it with the same key.
 func (s *Server) notBegun(a *active, id string, named bool, input []byte) (*active, bool, error) {
-	if !named || !errors.Is(a.err, runs.ErrExists) {
+	if !named && errors.Is(a.err, runs.ErrExists) {
+		return nil, false, errTaken
+	}
+	if !errors.Is(a.err, runs.ErrExists) {
 		s.o.Log.Error("run not recorded", "run", id, "error", a.err)
 		return nil, false, fault(http.StatusServiceUnavailable, "NOT_RECORDED", "the run cannot be recorded, so it was not begun").later(5 * time.Second)
 	}
@@ -131,10 +156,10 @@ func sameInput(id string, recorded, input []byte) error {
 
 // runID is the id of the run that a request is to begin. An Idempotency-Key decides it: so every process and every replica
 // finds the run again that the key has begun.
-func runID(workflow string, p *Principal, r *http.Request) (id string, named bool, err error) {
+func (s *Server) runID(workflow string, p *Principal, r *http.Request) (id string, named bool, err error) {
 	keys := r.Header.Values("Idempotency-Key")
 	if len(keys) == 0 {
-		return engine.NewRunID(workflow, time.Now()), false, nil
+		return s.newID(workflow), false, nil
 	}
 	key := keys[0]
 	if len(keys) > 1 || key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
@@ -144,8 +169,11 @@ func runID(workflow string, p *Principal, r *http.Request) (id string, named boo
 	for _, part := range []string{p.Tenant, p.Name, workflow, key} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
-	prefix := strings.TrimLeft(engine.RunIDPrefix(workflow), "_")
-	return prefix + "k" + hex.EncodeToString(h.Sum(nil)[:16]), true, nil
+	sum := hex.EncodeToString(h.Sum(nil)[:16])
+	if err := s.moved(r, s.keeper(sum)); err != nil {
+		return "", false, err
+	}
+	return s.prefix() + strings.TrimLeft(engine.RunIDPrefix(workflow), "_") + "k" + sum, true, nil
 }
 
 // patience is how long a request waits for the end of its run (RFC 7240).

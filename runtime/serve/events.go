@@ -31,6 +31,7 @@ type event struct {
 	Message   string           `json:"message,omitempty"`
 	Choices   []string         `json:"choices,omitempty"`
 	State     state            `json:"state,omitempty"`
+	By        string           `json:"by,omitempty"` // who has answered
 }
 
 // reading makes events of the lines of one journal.
@@ -55,6 +56,7 @@ func (x *reading) event(n int, text []byte) *event {
 		Outcome  journal.Outcome `json:"outcome"`
 		Failure  string          `json:"failure"`
 		Time     time.Time       `json:"at"`
+		By       string          `json:"by"`
 	}
 	if json.Unmarshal(text, &l) != nil {
 		return nil
@@ -80,7 +82,7 @@ func (x *reading) event(n int, text []byte) *event {
 		took := max(l.End-l.Start, 0).Seconds()
 		e.Kind, e.Time, e.DurationS, e.Error, e.Cached = string(runtime.NodeEnd), x.at(l.End), &took, l.Error, l.Cached
 	case journal.KindAnswer:
-		e.Kind = "answer"
+		e.Kind, e.By = "answer", l.By
 	case journal.KindFinish:
 		e.Kind, e.Time, e.State, e.Message = string(runtime.RunEnd), x.at(l.At), stateOf(l.Outcome), l.Failure
 	default:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
@@ -24,15 +24,23 @@ type metrics struct {
 	outcomes  map[string]float64
 	calls     map[string]float64
 	cost      map[string]float64
+	tokens    map[string]*histogram // of models
+	asked     map[string]*histogram // models
 	forgotten float64
 }
 
 // maxSeries bounds the series of one metric. Those beyond it are counted together.
-const maxSeries = 150
+const maxSeries = 100
 
-var buckets = []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600}
+// The boundaries of buckets: of requests and runs in seconds, and those that the conventions give for models.
+var (
+	buckets      = []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600}
+	tokenBuckets = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	askedBuckets = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+)
 
 type histogram struct {
+	bounds []float64
 	counts []float64
 	sum    float64
 	n      float64
@@ -41,24 +49,25 @@ type histogram struct {
 func (m *metrics) init() {
 	m.requests, m.runs = map[string]*histogram{}, map[string]*histogram{}
 	m.outcomes, m.calls, m.cost = map[string]float64{}, map[string]float64{}, map[string]float64{}
+	m.tokens, m.asked = map[string]*histogram{}, map[string]*histogram{}
 }
 
-func (m *metrics) observe(in map[string]*histogram, series string, d time.Duration) {
+func (m *metrics) observe(in map[string]*histogram, series string, bounds []float64, v float64) {
 	h := in[series]
 	if h == nil {
 		if len(in) >= maxSeries {
 			m.forgotten++
 			return
 		}
-		h = &histogram{counts: make([]float64, len(buckets))}
+		h = &histogram{bounds: bounds, counts: make([]float64, len(bounds))}
 		in[series] = h
 	}
-	for i, b := range buckets {
-		if d.Seconds() <= b {
+	for i, b := range bounds {
+		if v <= b {
 			h.counts[i]++
 		}
 	}
-	h.sum += d.Seconds()
+	h.sum += v
 	h.n++
 }
 
@@ -77,7 +86,7 @@ func (m *metrics) request(pattern string, status int, d time.Duration) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.observe(m.requests, fmt.Sprintf(`http_request_method=%q,http_route=%q,http_response_status_code="%d"`, method, route, status), d)
+	m.observe(m.requests, fmt.Sprintf(`http_request_method=%q,http_route=%q,http_response_status_code="%d"`, method, route, status), buckets, d.Seconds())
 }
 
 func (m *metrics) run(workflow string, o journal.Outcome, d time.Duration) {
@@ -87,7 +96,7 @@ func (m *metrics) run(workflow string, o journal.Outcome, d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.add(m.outcomes, fmt.Sprintf("workflow=%q,outcome=%q", workflow, o), 1)
-	m.observe(m.runs, fmt.Sprintf("workflow=%q", workflow), d)
+	m.observe(m.runs, fmt.Sprintf("workflow=%q", workflow), buckets, d.Seconds())
 }
 
 // Used implements runtime.UsageSink.
@@ -102,8 +111,22 @@ func (m *metrics) Used(a *runtime.Attempt) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.add(m.calls, fmt.Sprintf("tool=%q,code=%q", a.Tool, code), 1)
-	if a.Cost != 0 {
-		m.add(m.cost, fmt.Sprintf("tool=%q", a.Tool), dollars(a.Cost))
+	cost, model := a.Cost, ""
+	name, _ := engine.SplitTool(a.Tool)
+	if provider, requested, ok := strings.Cut(name, ":"); ok && !a.Denied { // the program's words: what a provider answers may be anything
+		model = name
+		labels := fmt.Sprintf(`gen_ai_operation_name="chat",gen_ai_provider_name=%q,gen_ai_request_model=%q`, provider, requested)
+		m.observe(m.asked, labels, askedBuckets, a.End.Sub(a.Start).Seconds())
+		if u := a.Usage; u != nil {
+			m.observe(m.tokens, labels+`,gen_ai_token_type="input"`, tokenBuckets, float64(u.InputTokens))
+			m.observe(m.tokens, labels+`,gen_ai_token_type="output"`, tokenBuckets, float64(u.OutputTokens))
+			if u.CostUSD != nil {
+				cost = *u.CostUSD
+			}
+		}
+	}
+	if cost != 0 {
+		m.add(m.cost, fmt.Sprintf("workflow=%q,tool=%q,model=%q", a.Run.Info().Name, a.Tool, model), dollars(cost))
 	}
 }
 
@@ -126,6 +149,7 @@ func (s *Server) text(w io.Writer) {
 	}
 	gauge("flowgen_runs", "Runs by what they do.", map[string]int{`{state="running"}`: active - queued, `{state="queued"}`: queued, `{state="waiting"}`: waits, `{state="stopped"}`: halted})
 	gauge("flowgen_queue_length", "Runs that wait for their turn.", map[string]int{"": queued})
+	gauge("flowgen_questions_open", "Runs that wait for an answer.", map[string]int{"": waits})
 	gauge("flowgen_event_streams", "Streams of events that are open.", map[string]int{"": int(s.streams.readers.Load())})
 	m := &s.metrics
 	m.mu.Lock()
@@ -144,7 +168,7 @@ func (s *Server) text(w io.Writer) {
 		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
 		for _, k := range slices.Sorted(maps.Keys(values)) {
 			h := values[k]
-			for i, b := range buckets {
+			for i, b := range h.bounds {
 				fmt.Fprintf(w, "%s_bucket{%s,le=\"%v\"} %v\n", name, k, b, h.counts[i])
 			}
 			fmt.Fprintf(w, "%s_bucket{%s,le=\"+Inf\"} %v\n%s_sum{%s} %v\n%s_count{%s} %v\n", name, k, h.n, name, k, h.sum, name, k, h.n)
@@ -152,48 +176,6 @@ func (s *Server) text(w io.Writer) {
 	}
 	series("http_server_request_duration_seconds", "Requests, by route and status.", m.requests)
 	series("flowgen_run_duration_seconds", "Runs, by workflow.", m.runs)
-}
-
-// Admin answers probes and Prometheus: /livez, /readyz, /startupz and /metrics. It asks nobody for a name, so it belongs on an
-// address of its own.
-func (s *Server) Admin() http.Handler {
-	mux := http.NewServeMux()
-	probe := func(problem func() string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			if why := problem(); why != "" {
-				w.WriteHeader(http.StatusServiceUnavailable)
-				_, _ = io.WriteString(w, why+"\n")
-				return
-			}
-			_, _ = io.WriteString(w, "ok\n")
-		}
-	}
-	started := func() string {
-		select {
-		case <-s.found:
-			return ""
-		default:
-			return "the runs of the last process are not known yet"
-		}
-	}
-	mux.Handle("GET /livez", probe(func() string { return "" }))
-	mux.Handle("GET /startupz", probe(started))
-	mux.Handle("GET /readyz", probe(func() string {
-		s.mu.Lock()
-		draining, full := s.draining || s.leaving, len(s.active) >= s.o.MaxRuns+s.o.MaxQueue
-		s.mu.Unlock()
-		switch {
-		case draining:
-			return "the server stops"
-		case full:
-			return "the queue is full"
-		}
-		return started()
-	}))
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		s.text(w)
-	})
-	return mux
+	series("gen_ai_client_token_usage", "Tokens of calls of models.", m.tokens)
+	series("gen_ai_client_operation_duration_seconds", "Calls of models.", m.asked)
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
@@ -70,9 +72,14 @@ func encode(v any) json.RawMessage {
 func document(workflows map[string]*Workflow, names []string, o *Options) []byte {
 	schemas := object{}
 	paths := object{}
+	titles := map[string]bool{}
 	for _, name := range names {
 		w := workflows[name]
 		title := typeName(name)
+		for n := 2; titles[title]; n++ { // as of release-notes and release_notes
+			title = typeName(name) + strconv.Itoa(n)
+		}
+		titles[title] = true
 		for _, of := range []struct {
 			name string
 			t    reflect.Type
@@ -85,7 +92,7 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 			}
 		}
 		schemas[title+"Run"] = object{"allOf": []any{ref("Run"), object{"type": "object", "properties": object{"output": ref(title + "Output")}}}}
-		paths["/v1/workflows/"+name+"/runs"] = object{"post": object{
+		paths["/v1/workflows/"+url.PathEscape(name)+"/runs"] = object{"post": object{
 			"operationId": "begin" + title, "summary": "Begin a run of " + name, "description": w.Info.Description, "tags": []string{name},
 			"parameters": []any{
 				parameter("Idempotency-Key", "header", "begins one run, however often it is sent", object{"type": "string", "minLength": 1, "maxLength": 255}),
@@ -94,9 +101,9 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 			},
 			"requestBody": object{"required": true, "content": content(ref(title + "Input"))},
 			"responses": responses(object{
-				"200": answered("the run that the key has begun", ref(title+"Run")),
-				"201": answered("the run is over", ref(title+"Run")),
-				"202": answered("the run goes on, or waits for answers", ref(title+"Run")),
+				"200": replied("the run that the key has begun", ref(title+"Run")),
+				"201": replied("the run is over", ref(title+"Run")),
+				"202": replied("the run goes on, or waits for answers", ref(title+"Run")),
 			}),
 		}}
 	}
@@ -139,30 +146,37 @@ func common() object {
 	}
 	text := object{"type": "string"}
 	return object{
-		"/v1/workflows":        object{"get": op("listWorkflows", "The workflows", nil, object{"200": answered("all of them", list("workflows", object{"type": "object", "additionalProperties": text}))})},
-		"/v1/workflows/{name}": object{"get": op("getWorkflow", "One workflow, with its schemas and what it can reach", []any{parameter("name", "path", "the workflow", text)}, object{"200": answered("the workflow", object{"type": "object"})})},
+		"/v1/workflows":        object{"get": op("listWorkflows", "The workflows", nil, object{"200": replied("all of them", list("workflows", object{"type": "object", "additionalProperties": text}))})},
+		"/v1/workflows/{name}": object{"get": op("getWorkflow", "One workflow, with its schemas and what it can reach", []any{parameter("name", "path", "the workflow", text)}, object{"200": replied("the workflow", object{"type": "object"})})},
 		"/v1/runs": object{"get": op("listRuns", "Runs, the newest first", []any{
 			parameter("workflow", "query", "of this workflow", text), parameter("state", "query", "in this state", ref("State")),
 			parameter("before", "query", "older than this run: next of the last page", text),
 			parameter("limit", "query", "how many", object{"type": "integer", "minimum": 1, "maximum": maxPage}),
-		}, object{"200": answered("a page", list("runs", ref("Run")))})},
+		}, object{"200": replied("a page", list("runs", ref("Run")))})},
 		"/v1/runs/{id}": object{
-			"get":    op("getRun", "One run", []any{id, wait}, object{"200": answered("the run", ref("Run")), "304": object{"description": "as the ETag says"}}),
+			"get":    op("getRun", "One run", []any{id, wait}, object{"200": replied("the run", ref("Run")), "304": object{"description": "as the ETag says"}}),
 			"delete": op("removeRun", "Remove a run that is over", []any{id}, object{"204": object{"description": "it is removed"}}),
 		},
-		"/v1/runs/{id}/output": object{"get": op("getOutput", "The output alone", []any{id}, object{"200": answered("the output", object{})})},
-		"/v1/runs/{id}/calls":  object{"get": op("getCalls", "Inputs and outputs of calls, if the server shows them", []any{id}, object{"200": answered("envelopes", list("calls", object{"type": "object"}))})},
+		"/v1/runs/{id}/output": object{"get": op("getOutput", "The output alone", []any{id}, object{"200": replied("the output", object{})})},
+		"/v1/runs/{id}/calls":  object{"get": op("getCalls", "Inputs and outputs of calls, if the server shows them", []any{id}, object{"200": replied("envelopes", list("calls", object{"type": "object"}))})},
+		"/v1/runs/{id}/calls/{key}": object{"get": op("getCall", "Inputs and outputs of the attempts of one call, if the server shows them",
+			[]any{id, parameter("key", "path", "the key of the call", text)}, object{"200": replied("envelopes", list("calls", object{"type": "object"}))})},
 		"/v1/runs/{id}/events": object{"get": op("followRun", "What happens in a run, as server-sent events", []any{id,
 			parameter("Last-Event-ID", "header", "go on behind this event", text), parameter("from", "query", "the same", text)},
 			object{"200": object{"description": "events", "content": object{"text/event-stream": object{"schema": text}, "application/x-ndjson": object{"schema": text}}}, "204": object{"description": "there is nothing behind this event"}})},
-		"/v1/runs/{id}/cancel": object{"post": op("cancelRun", "Stop a run for good", []any{id, wait}, object{"202": answered("the run is stopped", ref("Run"))})},
-		"/v1/runs/{id}/resume": object{"post": with(op("resumeRun", "Go on with a run that was stopped", []any{id, wait}, object{"202": answered("it goes on", ref("Run"))}),
+		"/v1/runs/{id}/cancel": object{"post": op("cancelRun", "Stop a run for good", []any{id, wait}, object{"202": replied("the run is stopped", ref("Run"))})},
+		"/v1/runs/{id}/resume": object{"post": with(op("resumeRun", "Go on with a run that was stopped", []any{id, wait}, object{"202": replied("it goes on", ref("Run"))}),
 			object{"type": "object", "properties": object{"again": object{"type": "boolean", "default": false}, "in_doubt": object{"type": "object", "additionalProperties": object{}}}, "additionalProperties": false})},
-		"/v1/questions": object{"get": op("listQuestions", "Open questions of all runs", nil, object{"200": answered("the questions", list("questions", ref("Question")))})},
+		"/v1/runs/{id}/rerun": object{"post": with(op("rerun", "Begin a new run with what this one has done", []any{id, wait}, object{"201": replied("the new run is over", ref("Run")), "202": replied("it goes on", ref("Run"))}),
+			object{"type": "object", "properties": object{
+				"from": object{"type": "string", "description": "this node and all that follows from it are done again"},
+				"set":  object{"type": "object", "description": "by paths such as input.euros or plan.route: inputs and results that are different", "additionalProperties": object{}},
+			}, "additionalProperties": false})},
+		"/v1/questions": object{"get": op("listQuestions", "Open questions of all runs", nil, object{"200": replied("the questions", list("questions", ref("Question")))})},
 		"/v1/runs/{id}/questions/{key}": object{
-			"get": op("getQuestion", "An open question", []any{id, key}, object{"200": answered("the question", ref("Question"))}),
-			"put": with(op("answerQuestion", "Answer a question, and go on with the run", []any{id, key, wait}, object{"200": answered("the run", ref("Run"))}),
-				object{"type": "object", "properties": object{"answer": object{"type": []string{"string", "number", "boolean"}}}, "required": []string{"answer"}, "additionalProperties": false}),
+			"get": op("getQuestion", "An open question", []any{id, key}, object{"200": replied("the question", ref("Question"))}),
+			"put": with(op("answerQuestion", "Answer a question, and go on with the run", []any{id, key, wait}, object{"200": replied("the run", ref("Run"))}),
+				object{"type": "object", "properties": object{"answer": object{"type": []string{"string", "number", "boolean"}}, "comment": text}, "required": []string{"answer"}, "additionalProperties": false}),
 		},
 	}
 }
@@ -202,7 +216,7 @@ func ref(name string) object { return object{"$ref": "#/components/schemas/" + n
 
 func content(schema object) object { return object{"application/json": object{"schema": schema}} }
 
-func answered(what string, schema object) object {
+func replied(what string, schema object) object {
 	return object{"description": what, "content": content(schema)}
 }
 

@@ -65,35 +65,48 @@ func (s *Server) principal(r *http.Request) (*Principal, error) {
 	return &p, nil
 }
 
-// Tokens reads who may make requests, one bearer token a line:
+// Tokens reads who may make requests, one bearer token or client certificate a line:
 //
 //	sha256=<64 hex digits of the token's SHA-256> name=ci tenant=acme workflows=triage,expense rights=start,read
+//	cert=ci.example.com name=ci tenant=acme
 //
-// Only sha256 and name are required. Empty lines and lines that begin with # are passed over. The result is an Options.Auth.
+// One of sha256 and cert and name are required. A certificate is known by one of its DNS names, else by its common name; the server
+// must have verified it. Empty lines and lines that begin with # are passed over. The result is an Options.Auth.
 func Tokens(r io.Reader) (func(*http.Request) (Principal, error), error) {
 	known := map[[sha256.Size]byte]Principal{}
+	certificates := map[string]Principal{}
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		sum, p, err := token(line)
-		if err == nil && known[sum].Name != "" {
+		sum, certificate, p, err := token(line)
+		switch {
+		case err != nil:
+		case certificate != "" && certificates[certificate].Name != "":
+			err = fmt.Errorf("the certificate is that of %s", certificates[certificate].Name)
+		case certificate != "":
+			certificates[certificate] = p
+		case known[sum].Name != "":
 			err = fmt.Errorf("the token is that of %s", known[sum].Name)
+		default:
+			known[sum] = p
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d of the tokens: %w", n, err)
 		}
-		known[sum] = p
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	if len(known) == 0 {
+	if len(known)+len(certificates) == 0 {
 		return nil, errors.New("there are no tokens")
 	}
 	return func(r *http.Request) (Principal, error) {
+		if p, ok := certified(r, certificates); ok {
+			return p, nil
+		}
 		scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		p, ok := known[sha256.Sum256([]byte(text))] // by its hash, so that its time says nothing about the token
 		if !ok || !strings.EqualFold(scheme, "Bearer") {
@@ -103,21 +116,41 @@ func Tokens(r io.Reader) (func(*http.Request) (Principal, error), error) {
 	}, nil
 }
 
-func token(line string) (sum [sha256.Size]byte, p Principal, err error) {
+// certified is the principal of the certificate with which a client has connected.
+func certified(r *http.Request, known map[string]Principal) (Principal, bool) {
+	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
+		return Principal{}, false
+	}
+	leaf := r.TLS.VerifiedChains[0][0]
+	names := leaf.DNSNames
+	if len(names) == 0 {
+		names = []string{leaf.Subject.CommonName}
+	}
+	for _, name := range names {
+		if p, ok := known[name]; ok && name != "" {
+			return p, true
+		}
+	}
+	return Principal{}, false
+}
+
+func token(line string) (sum [sha256.Size]byte, certificate string, p Principal, err error) {
 	hashed := false
 	for _, part := range strings.Fields(line) {
 		name, v, ok := strings.Cut(part, "=")
 		if !ok || v == "" {
-			return sum, p, fmt.Errorf("%q is not NAME=VALUE", name)
+			return sum, certificate, p, fmt.Errorf("%q is not NAME=VALUE", name)
 		}
 		switch name {
 		case "sha256":
 			b, err := hex.DecodeString(v)
 			if err != nil || len(b) != len(sum) {
-				return sum, p, errors.New("sha256 is 64 hex digits")
+				return sum, certificate, p, errors.New("sha256 is 64 hex digits")
 			}
 			hashed = true
 			copy(sum[:], b)
+		case "cert":
+			certificate = v
 		case "name":
 			p.Name = v
 		case "tenant":
@@ -128,16 +161,16 @@ func token(line string) (sum [sha256.Size]byte, p Principal, err error) {
 			p.Rights = []Right{}
 			for r := range strings.SplitSeq(v, ",") {
 				if !slices.Contains(rights, Right(r)) {
-					return sum, p, fmt.Errorf("there is no right %q; there are start, read, answer, cancel and admin", r)
+					return sum, certificate, p, fmt.Errorf("there is no right %q; there are start, read, answer, cancel and admin", r)
 				}
 				p.Rights = append(p.Rights, Right(r))
 			}
 		default:
-			return sum, p, fmt.Errorf("there is no %q; there are sha256, name, tenant, workflows and rights", name)
+			return sum, certificate, p, fmt.Errorf("there is no %q; there are sha256, cert, name, tenant, workflows and rights", name)
 		}
 	}
-	if !hashed || p.Name == "" {
-		return sum, p, errors.New("sha256 and name are required")
+	if hashed == (certificate != "") || p.Name == "" {
+		return sum, certificate, p, errors.New("name and one of sha256 and cert are required")
 	}
-	return sum, p, nil
+	return sum, certificate, p, nil
 }

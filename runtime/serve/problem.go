@@ -27,6 +27,7 @@ type problem struct {
 	RetryS   float64   `json:"retry_after_s,omitempty"`
 
 	challenge string
+	location  string
 }
 
 // mistake is one thing that is wrong with an input.
@@ -68,6 +69,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if p.challenge != "" {
 		w.Header().Set("WWW-Authenticate", p.challenge)
+	}
+	if p.location != "" {
+		w.Header().Set("Location", p.location)
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)

@@ -86,7 +86,7 @@ func (s *Server) find(r *http.Request, p *Principal, need Right) (string, *journ
 	id := r.PathValue("id")
 	j, err := s.o.Runs.Read(id)
 	if errors.Is(err, runs.ErrNoRun) {
-		return "", nil, noRun()
+		return "", nil, s.absent(r, id)
 	}
 	if err != nil {
 		return "", nil, err
@@ -302,7 +302,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, p *Principal) erro
 		looks++
 		next = id
 		j, err := s.o.Runs.Read(id)
-		if err != nil || !s.visible(j, p) {
+		if err != nil || !s.visible(j, p) || q.Has("workflow") && j.Header().Workflow != q.Get("workflow") { // ids of two may begin alike
 			continue
 		}
 		if v := s.describe(id, j); want == "" || v.State == want {
@@ -325,24 +325,27 @@ func indexOf(ids []string, id string) int {
 	return -1
 }
 
-// calls answers with the envelopes of a run's calls.
+// calls answers with the envelopes of a run's calls, or of one of them by its key: one for each attempt.
 func (s *Server) calls(w http.ResponseWriter, r *http.Request, p *Principal) error {
-	_, j, err := s.find(r, p, MayRead)
+	id, j, err := s.find(r, p, MayRead)
 	if err != nil {
 		return err
 	}
 	if !s.o.ExposeCalls {
 		return fault(http.StatusForbidden, "POLICY_DENIED", "this server does not show inputs and outputs of calls")
 	}
-	list := []engine.Envelope{}
+	list, key := []engine.Envelope{}, r.PathValue("key")
 	for _, rec := range j.Records() {
-		if !rec.Done {
+		if !rec.Done || key != "" && rec.Key != key {
 			continue
 		}
 		name, version := engine.SplitTool(rec.Tool)
 		begin := j.Header().Begin
 		list = append(list, engine.Envelope{CallID: rec.CallID, Name: name, Version: version, Input: rec.Input, Output: rec.Output, Error: rec.Error,
 			TStart: begin.Add(rec.Start), TEnd: begin.Add(rec.End), Cached: rec.Cached, Truncated: rec.Truncated, Attachments: rec.Attachments})
+	}
+	if key != "" && len(list) == 0 {
+		return fault(http.StatusNotFound, "NOT_FOUND", "the run has no call of this key that is over").of(id)
 	}
 	return reply(w, http.StatusOK, map[string]any{"calls": list})
 }

@@ -36,6 +36,13 @@ type Options struct {
 	With []runtime.Option
 	// Leave does not go on with runs that the last process has left.
 	Leave bool
+	// Replica is the name of this server among Replicas, which have a folder of runs each: names of lower-case letters and digits, and
+	// addresses such as http://triage-0.triage:8080. Ids of runs begin with the name, and a request for a run, or with a key, of another
+	// replica is sent there with 307. Replicas of one store or shared folder need no names.
+	Replica  string
+	Replicas map[string]string
+	// Origins are the pages of other sites whose requests browsers let through, such as https://app.example.com; none: none are.
+	Origins []string
 	// ExposeCalls lets requests see inputs and outputs of calls.
 	ExposeCalls bool
 
@@ -47,13 +54,18 @@ type Options struct {
 	MaxWait    time.Duration // for the end of a run, of one request; 60 s
 	MaxStreams int           // of events; 1,000
 	MaxReader  int           // of events, of one principal; as all together
+	MaxRate    int           // requests of one principal in a second; 0: no bound
 	Beat       time.Duration // between comments in a stream without events; 15 s
 	Patience   time.Duration // with a reader of events that takes nothing; 10 s
+	Full       time.Duration // of a full queue, before Admin says that the server is not ready; 10 s
 }
 
 func (o *Options) complete() error {
 	if o.Runs == nil {
 		return errors.New("serve: Options.Runs is missing: runs are recorded before they are answered")
+	}
+	if err := o.checkReplicas(); err != nil {
+		return err
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -67,6 +79,7 @@ func (o *Options) complete() error {
 	o.MaxStreams = cmp.Or(o.MaxStreams, 1000)
 	o.MaxReader = cmp.Or(o.MaxReader, o.MaxStreams)
 	o.Beat = cmp.Or(o.Beat, 15*time.Second)
+	o.Full = cmp.Or(o.Full, 10*time.Second)
 	o.Patience = cmp.Or(o.Patience, 10*time.Second)
 	return nil
 }
@@ -91,12 +104,15 @@ type Server struct {
 	timers   map[string]*time.Timer // at which their questions are over
 	stopped  map[string]string      // runs that do not go on, and why
 	own      map[string]bool        // runs of this process, until those of the last one are known
+	full     time.Time              // since when the queue is; zero: it is not
 	leaving  bool                   // Drain was called
 	draining bool
 
 	found   chan struct{} // closed when the runs of the last process are known
 	streams hub
+	rates   rates
 	metrics metrics
+	pulse   atomic.Int64 // when the watchdog was last awake, in seconds
 	queued  atomic.Int64
 }
 
@@ -114,6 +130,7 @@ func Handler(o Options, ws ...*Workflow) (*Server, error) {
 		stopped: map[string]string{}, own: map[string]bool{}, found: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.streams.init(s)
+	s.rates.init(o.MaxRate)
 	s.metrics.init()
 	with := append([]runtime.Option{runtime.WithEngines(o.Runs.Record), runtime.WithPast(o.Runs), runtime.WithObserver(&s.streams), runtime.WithUsage(&s.metrics)}, o.With...)
 	if live := o.Runs.Live(); live != nil {
@@ -136,6 +153,7 @@ func Handler(o Options, ws ...*Workflow) (*Server, error) {
 	s.routes()
 	o.Runs.Watch(s.streams.wrote)
 	s.all.Go(s.recover)
+	s.watch()
 	return s, nil
 }
 
@@ -151,8 +169,10 @@ func (s *Server) routes() {
 		"GET /v1/runs/{id}/output":             s.output,
 		"GET /v1/runs/{id}/events":             s.events,
 		"GET /v1/runs/{id}/calls":              s.calls,
+		"GET /v1/runs/{id}/calls/{key...}":     s.calls,
 		"POST /v1/runs/{id}/cancel":            s.cancel,
 		"POST /v1/runs/{id}/resume":            s.resume,
+		"POST /v1/runs/{id}/rerun":             s.rerun,
 		"GET /v1/questions":                    s.allQuestions,
 		"GET /v1/runs/{id}/questions/{key...}": s.question,
 		"PUT /v1/runs/{id}/questions/{key...}": s.answer,
@@ -166,7 +186,11 @@ func (s *Server) routes() {
 func (s *Server) Names() []string { return s.names }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.cross(w, r) {
+		s.mux.ServeHTTP(w, r)
+	}
+}
 
 // A handler answers a request of somebody. Its error is what is answered, when nothing has been.
 type handler func(w http.ResponseWriter, r *http.Request, p *Principal) error
@@ -191,6 +215,9 @@ func (s *Server) asked(h handler) http.HandlerFunc {
 		c.Header().Set("X-Content-Type-Options", "nosniff")
 		c.Header().Set("Cache-Control", "no-store")
 		p, err := s.principal(r)
+		if err == nil {
+			err = s.admitted(p)
+		}
 		if err == nil {
 			err = h(c, r, p)
 		}

@@ -42,7 +42,8 @@ var (
 	askNode = &flow.Node{ID: "ask", Pos: "pay.flowgen.yaml:8:3", Index: 0}
 	payNode = &flow.Node{ID: "pay", Pos: "pay.flowgen.yaml:9:3", Index: 1}
 	payInfo = &flow.Info{Name: "pay", Source: "pay.flowgen.yaml", Nodes: []*flow.Node{askNode, payNode},
-		Input: []flow.Field{{Name: "to", Type: "string"}, {Name: "euros", Type: "int"}, {Name: "note", Type: "string", Default: `"none"`}}}
+		Input: []flow.Field{{Name: "to", Type: "string"}, {Name: "euros", Type: "int"}, {Name: "note", Type: "string", Default: `"none"`}},
+		Facts: flow.NewFacts(`{"hashes":{"graph":"g1","nodes":{"ask":"a1","pay":"p1"}}}`)}
 )
 
 // bank is what pay calls.
@@ -235,6 +236,7 @@ type event struct {
 	Key      string
 	State    string
 	Message  string
+	By       string
 }
 
 // follow yields the events of a run behind a line.
@@ -435,7 +437,7 @@ func TestIdempotencyKey(t *testing.T) {
 // Runs beyond the limits are refused; those that wait for their turn are recorded, and can be cancelled.
 func TestLimits(t *testing.T) {
 	b := &bank{hold: make(chan struct{}), began: make(chan struct{}, 10)}
-	s := start(t, t.TempDir(), b, serve.Options{MaxRuns: 1, MaxQueue: 1})
+	s := start(t, t.TempDir(), b, serve.Options{MaxRuns: 1, MaxQueue: 1, Full: 1})
 	first := s.want(t, 202, "POST", start10, `{"to": "a", "euros": 1}`)
 	<-b.began
 	second := s.want(t, 202, "POST", start10, `{"to": "b", "euros": 1}`)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 
 	"github.com/flowgen-dev/flowgen/runtime"
@@ -92,7 +93,7 @@ func (s *Server) listWorkflows(w http.ResponseWriter, _ *http.Request, p *Princi
 	list := []map[string]string{}
 	for _, name := range s.names {
 		if p.sees(name) {
-			list = append(list, map[string]string{"name": name, "description": s.workflows[name].Info.Description, "url": "/v1/workflows/" + name})
+			list = append(list, map[string]string{"name": name, "description": s.workflows[name].Info.Description, "url": "/v1/workflows/" + url.PathEscape(name)})
 		}
 	}
 	return reply(w, http.StatusOK, map[string]any{"workflows": list})

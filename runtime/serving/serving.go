@@ -90,16 +90,26 @@ type Command struct {
 	Log       io.Writer // of JSON
 
 	Addr, Admin, Tokens        string
+	Cert, Key, ClientCA        string // files of TLS
+	Origins                    []string
+	Replica                    string
+	Replicas                   map[string]string
 	Public, Leave, ExposeCalls bool
+	AdminOnMain                bool // probes and metrics are on Addr
 	MaxRuns, MaxQueue          int
 	MaxTenant                  int
+	MaxRate                    int
+	MaxStreams, MaxReader      int
+	MaxAnswer                  int64
 	MaxBody                    int64
 	MaxWait, Drain, DrainDelay time.Duration
 
 	// Those of mcp.
 	Wait                  time.Duration                // of a call
 	WithRequest, ModelMay bool                         // a request that is cancelled cancels its run; a model may answer questions
+	Async                 bool                         // all workflows can be begun without waiting
 	Respond               func(workflow string) string // the command that answers a question, up to the run
+	Graph                 func(*flow.Info) string      // draws a workflow
 }
 
 // Serve is the verb in programs that link it: it answers requests until ctx is done, and ends what has begun. Nil in others.

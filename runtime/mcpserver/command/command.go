@@ -28,7 +28,15 @@ func init() {
 }
 
 func options(c *serving.Command, log *slog.Logger) mcpserver.Options {
-	return mcpserver.Options{Wait: c.Wait, CancelWithRequest: c.WithRequest, ModelMayAnswer: c.ModelMay, Respond: c.Respond, Log: log}
+	return mcpserver.Options{Wait: c.Wait, CancelWithRequest: c.WithRequest, ModelMayAnswer: c.ModelMay, Async: c.Async, Respond: c.Respond, Log: log,
+		Graph: func(workflow string) string {
+			for _, w := range c.Workflows {
+				if w.Info.Name == workflow && c.Graph != nil {
+					return c.Graph(w.Info)
+				}
+			}
+			return ""
+		}}
 }
 
 // run serves the client on standard input and output until it leaves.

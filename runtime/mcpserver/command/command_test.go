@@ -48,6 +48,15 @@ func (w *workflow) Run(ctx context.Context, in input) (out output, err error) {
 		}
 	}
 	pay := flow.Bind("w.pay@1", flow.External, func(_ context.Context, order string) (string, error) {
+		if name := os.Getenv("LEDGER"); name != "" {
+			f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+			if err != nil {
+				return "", err
+			}
+			defer f.Close()
+			_, err = f.WriteString(order + "\n")
+			return order, err
+		}
 		println("on standard error") //nolint:forbidigo // as code of a workflow may
 		_, err := os.Stdout.WriteString("not for the client\n")
 		return order, err

@@ -2,13 +2,17 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,12 +29,16 @@ var MCP func(s *serve.Server, c *serving.Command, log *slog.Logger) (h http.Hand
 func run(ctx context.Context, c *serving.Command) error {
 	log := slog.New(slog.NewJSONHandler(c.Log, nil))
 	o := Options(c, log)
-	o.MaxReader = 8
+	o.MaxReader = cmp.Or(c.MaxReader, 8)
 	l, local, err := listen(c.Addr)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	secure, err := secured(c)
+	if err != nil {
+		return err
+	}
 	if c.Tokens != "" {
 		file, err := os.Open(c.Tokens)
 		if err != nil {
@@ -64,14 +72,20 @@ func run(ctx context.Context, c *serving.Command) error {
 		mux.Handle("/", s)
 		h = mux
 	}
+	if c.AdminOnMain {
+		h = both(s.Guarded(), h)
+	}
 	if o.Auth == nil && local {
-		h = own(h)
+		h = own(h, c.Origins)
 	}
 	failed := make(chan error, 2)
 	main := server(h, log)
+	if secure != nil {
+		l = tls.NewListener(l, secure)
+	}
 	go func() { failed <- main.Serve(l) }()
 	servers := []*http.Server{main}
-	if c.Admin != "off" {
+	if c.Admin != "off" && !c.AdminOnMain {
 		a, _, err := listen(c.Admin)
 		if err != nil {
 			stop(s)
@@ -117,7 +131,8 @@ func drain(ctx context.Context, s *serve.Server, c *serving.Command, log *slog.L
 // Options are those of a Server with the flags of a program.
 func Options(c *serving.Command, log *slog.Logger) serve.Options {
 	return serve.Options{Runs: c.Runs, Log: log, With: c.With, Leave: c.Leave, ExposeCalls: c.ExposeCalls,
-		MaxBody: c.MaxBody, MaxRuns: c.MaxRuns, MaxQueue: c.MaxQueue, MaxTenant: c.MaxTenant, MaxWait: c.MaxWait}
+		MaxBody: c.MaxBody, MaxRuns: c.MaxRuns, MaxQueue: c.MaxQueue, MaxTenant: c.MaxTenant, MaxWait: c.MaxWait,
+		MaxAnswer: c.MaxAnswer, MaxStreams: c.MaxStreams, MaxRate: c.MaxRate, Origins: c.Origins, Replica: c.Replica, Replicas: c.Replicas}
 }
 
 // Workflows are those of a Server.
@@ -150,12 +165,56 @@ func listen(addr string) (l net.Listener, local bool, err error) {
 	return l, ok && at.IP.IsLoopback(), nil
 }
 
-// own refuses requests that pages of others let a browser of this machine make.
-func own(next http.Handler) http.Handler {
+// secured is what is agreed upon with TLS; nil: requests are in the clear. Clients may show a certificate of the authority that is given.
+func secured(c *serving.Command) (*tls.Config, error) {
+	if c.Cert == "" && c.Key == "" && c.ClientCA == "" {
+		return nil, nil
+	}
+	if c.Cert == "" || c.Key == "" {
+		return nil, errors.New("TLS needs the files of a certificate and of its key: --tls-cert and --tls-key")
+	}
+	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate cannot be read: %w", err)
+	}
+	o := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if c.ClientCA == "" {
+		return o, nil
+	}
+	text, err := os.ReadFile(c.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("the authority of clients cannot be read: %w", err)
+	}
+	o.ClientCAs, o.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+	if !o.ClientCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate", c.ClientCA)
+	}
+	return o, nil
+}
+
+// both answers probes and metrics beside requests.
+func both(admin, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/livez", "/readyz", "/startupz", "/metrics":
+			admin.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// own refuses requests that pages of others let a browser of this machine make, but for those that may.
+func own(next http.Handler, origins []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		site := r.Header.Get("Sec-Fetch-Site")
 		origin := r.Header.Get("Origin")
-		if !loopback(r.Host) || origin != "" && origin != "http://"+r.Host || site != "" && site != "same-origin" && site != "none" {
+		scheme := "http://"
+		if r.TLS != nil {
+			scheme = "https://"
+		}
+		foreign := origin != "" && origin != scheme+r.Host || site != "" && site != "same-origin" && site != "none"
+		if !loopback(r.Host) || foreign && !slices.Contains(origins, origin) {
 			http.Error(w, "this server is for programs of this machine", http.StatusForbidden)
 			return
 		}
