@@ -8,6 +8,7 @@ require (
 	github.com/evanw/esbuild v0.28.2
 	github.com/flowgen-dev/flowgen/runtime v0.0.0
 	github.com/flowgen-dev/flowgen/runtime/mcptool v0.0.0
+	github.com/flowgen-dev/flowgen/runtime/sqltool/sqlite v0.0.0
 	github.com/flowgen-dev/flowgen/runtime/startool v0.0.0
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/google/go-cmp v0.7.0
@@ -72,5 +73,6 @@ require (
 replace (
 	github.com/flowgen-dev/flowgen/runtime => ./runtime
 	github.com/flowgen-dev/flowgen/runtime/mcptool => ./runtime/mcptool
+	github.com/flowgen-dev/flowgen/runtime/sqltool/sqlite => ./runtime/sqltool/sqlite
 	github.com/flowgen-dev/flowgen/runtime/startool => ./runtime/startool
 )
