@@ -59,6 +59,9 @@ func Of[W interface {
 
 // withDefaults adds the inputs that are not there and have a default, as the command line does.
 func withDefaults(info *flow.Info, input []byte) []byte {
+	if !slices.ContainsFunc(info.Input, func(f flow.Field) bool { return f.Default != "" }) {
+		return input
+	}
 	var given map[string]json.RawMessage
 	if json.Unmarshal(input, &given) != nil || given == nil {
 		return input // which is refused
