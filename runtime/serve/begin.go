@@ -182,6 +182,7 @@ func (s *Server) patience(r *http.Request) (wait time.Duration, applied bool, er
 		for part := range strings.SplitSeq(header, ",") {
 			name, v, _ := strings.Cut(strings.TrimSpace(part), "=")
 			if !strings.EqualFold(name, "wait") {
+				applied = applied || strings.EqualFold(name, "respond-async") // which is how it is without wait
 				continue
 			}
 			n, err := strconv.ParseUint(strings.Trim(v, `"`), 10, 31)
@@ -191,7 +192,7 @@ func (s *Server) patience(r *http.Request) (wait time.Duration, applied bool, er
 			return min(time.Duration(n)*time.Second, s.o.MaxWait), true, nil
 		}
 	}
-	return 0, false, nil
+	return 0, applied, nil
 }
 
 // await waits for the end of a run, or of the request, or of a time.

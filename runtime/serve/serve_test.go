@@ -198,8 +198,8 @@ func TestRun(t *testing.T) {
 	if calls := s.want(t, 200, "GET", "/v1/runs/"+a.ID+"/calls", ""); len(calls.Calls) != 1 || calls.Calls[0].Name != "bank.pay" {
 		t.Errorf("%s", calls.text)
 	}
-	later := s.want(t, 202, "POST", start10, `{"to": "bob", "euros": 4}`)
-	if later.State != "running" && later.State != "succeeded" {
+	later := s.want(t, 202, "POST", start10, `{"to": "bob", "euros": 4}`, "Prefer", "respond-async")
+	if later.header.Get("Preference-Applied") != "respond-async" || later.State != "running" && later.State != "succeeded" {
 		t.Errorf("%+v", later)
 	}
 	s.waitFor(t, later.ID, "succeeded")
