@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
 	"net/url"
 	"strconv"
 	"strings"
@@ -134,33 +135,7 @@ func parseServeFlags(f *runFlags, c *serving.Command, verb string, args []string
 	f.stored(set)
 	f.keep.flags(set)
 	set.StringVar(&f.keep.sync, "sync", "", "")
-	set.StringVar(&c.Addr, "addr", c.Addr, "")
-	set.StringVar(&c.Admin, "admin", c.Admin, "")
-	set.BoolVar(&c.AdminOnMain, "admin-on-main", false, "")
-	set.StringVar(&c.Tokens, "tokens", "", "")
-	set.StringVar(&c.Cert, "tls-cert", "", "")
-	set.StringVar(&c.Key, "tls-key", "", "")
-	set.StringVar(&c.ClientCA, "client-ca", "", "")
-	set.StringVar(&c.Replica, "replica", "", "")
-	set.Func("replicas", "", func(v string) error {
-		c.Replicas = map[string]string{}
-		for one := range strings.SplitSeq(v, ",") {
-			name, address, ok := strings.Cut(one, "=")
-			if !ok || name == "" {
-				return errors.New("write --replicas a=http://a.example:8080,b=http://b.example:8080")
-			}
-			c.Replicas[name] = address
-		}
-		return nil
-	})
-	set.Func("cors", "", func(v string) error {
-		u, err := url.Parse(v)
-		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != v {
-			return errors.New("write the origin of a page, as in --cors https://app.example.com")
-		}
-		c.Origins = append(c.Origins, v)
-		return nil
-	})
+	reachFlags(set, c)
 	set.BoolVar(&c.Public, "public", false, "")
 	set.Func("expose", "", func(v string) error {
 		if c.ExposeCalls = v == "calls"; !c.ExposeCalls {
@@ -209,4 +184,35 @@ func parseServeFlags(f *runFlags, c *serving.Command, verb string, args []string
 	rest, err = parseFlags(set, args)
 	c.MaxBody, c.MaxAnswer = int64(body), int64(answer)
 	return rest, err
+}
+
+// reachFlags are the flags that say where a server is, and who reaches it.
+func reachFlags(set *flag.FlagSet, c *serving.Command) {
+	set.StringVar(&c.Addr, "addr", c.Addr, "")
+	set.StringVar(&c.Admin, "admin", c.Admin, "")
+	set.BoolVar(&c.AdminOnMain, "admin-on-main", false, "")
+	set.StringVar(&c.Tokens, "tokens", "", "")
+	set.StringVar(&c.Cert, "tls-cert", "", "")
+	set.StringVar(&c.Key, "tls-key", "", "")
+	set.StringVar(&c.ClientCA, "client-ca", "", "")
+	set.StringVar(&c.Replica, "replica", "", "")
+	set.Func("replicas", "", func(v string) error {
+		c.Replicas = map[string]string{}
+		for one := range strings.SplitSeq(v, ",") {
+			name, address, ok := strings.Cut(one, "=")
+			if !ok || name == "" {
+				return errors.New("write --replicas a=http://a.example:8080,b=http://b.example:8080")
+			}
+			c.Replicas[name] = address
+		}
+		return nil
+	})
+	set.Func("cors", "", func(v string) error {
+		u, err := url.Parse(v)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != v {
+			return errors.New("write the origin of a page, as in --cors https://app.example.com")
+		}
+		c.Origins = append(c.Origins, v)
+		return nil
+	})
 }

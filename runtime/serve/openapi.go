@@ -169,7 +169,7 @@ func common() object {
 			object{"type": "object", "properties": object{"again": object{"type": "boolean", "default": false}, "in_doubt": object{"type": "object", "additionalProperties": object{}}}, "additionalProperties": false})},
 		"/v1/runs/{id}/rerun": object{"post": with(op("rerun", "Begin a new run with what this one has done", []any{id, wait}, object{"201": replied("the new run is over", ref("Run")), "202": replied("it goes on", ref("Run"))}),
 			object{"type": "object", "properties": object{
-				"from": object{"type": "string", "description": "this node and all that follows from it are done again"},
+				"from": object{"type": "string", "description": "this node and all that follows from it are executed again"},
 				"set":  object{"type": "object", "description": "by paths such as input.euros or plan.route: inputs and results that are different", "additionalProperties": object{}},
 			}, "additionalProperties": false})},
 		"/v1/questions": object{"get": op("listQuestions", "Open questions of all runs", nil, object{"200": replied("the questions", list("questions", ref("Question")))})},
