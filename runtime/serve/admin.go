@@ -93,7 +93,7 @@ func (s *Server) Admin() http.Handler {
 	return mux
 }
 
-// Guarded is Admin for the address of the requests: /metrics is told those who have the right admin.
+// Guarded is Admin for the address of the requests: only those with the right admin read /metrics.
 func (s *Server) Guarded() http.Handler {
 	admin := s.Admin()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,14 +117,14 @@ func probe(w http.ResponseWriter, r *http.Request, list []check) {
 	for _, c := range list {
 		why := c.problem()
 		switch {
-		case why != "" && status == http.StatusOK && !verbose:
+		case why != "" && !verbose:
 			said, status = why+"\n", http.StatusServiceUnavailable
 		case why != "":
 			said, status = said+"[-] "+c.name+": "+why+"\n", http.StatusServiceUnavailable
 		case verbose:
 			said += "[+] " + c.name + "\n"
 		}
-		if status != http.StatusOK && !verbose {
+		if why != "" && !verbose {
 			break
 		}
 	}
