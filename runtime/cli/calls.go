@@ -233,8 +233,8 @@ func inspectionThrough(r *runs.Reader) *inspection {
 		}
 	}
 	i.Totals.Calls = len(keys)
-	slices.SortFunc(i.Waiting, func(a, b openQuestion) int { return strings.Compare(a.Key, b.Key) })
-	slices.SortFunc(i.InDoubt, func(a, b doubtful) int {
+	slices.SortStableFunc(i.Waiting, func(a, b openQuestion) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(i.InDoubt, func(a, b doubtful) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
 	})
 	slices.SortStableFunc(list.order, func(a, b int32) int {

@@ -96,6 +96,6 @@ func (r *Run) waiting(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	open := slices.Clone(w.open)
-	slices.SortFunc(open, func(a, b Question) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(open, func(a, b Question) int { return strings.Compare(a.Key, b.Key) })
 	return &Waiting{RunID: r.ID(), Workflow: r.Info().Name, Question: open[0], Questions: open}
 }

@@ -136,6 +136,11 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
+var (
+	intentStart = []byte(`{"kind":"` + KindIntent + `",`)
+	endStart    = []byte(`{"kind":"` + KindEnd + `",`)
+)
+
 // Add takes in one line, in the order in which lines were written. It refuses what it does not know: unknown kinds and
 // fields, another format, values that are not JSON.
 func (j *Journal) Add(line []byte) error {
@@ -146,8 +151,15 @@ func (j *Journal) Add(line []byte) error {
 		Kind   string `json:"kind"`
 		Format int    `json:"format"`
 	}
-	if err := json.Unmarshal(line, &head); err != nil {
-		return plain.Misfit(err)
+	switch { // most lines are about calls, and Check has seen that there is no second kind
+	case bytes.HasPrefix(line, intentStart):
+		head.Kind = KindIntent
+	case bytes.HasPrefix(line, endStart):
+		head.Kind = KindEnd
+	default:
+		if err := json.Unmarshal(line, &head); err != nil {
+			return plain.Misfit(err)
+		}
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -317,7 +329,7 @@ func (j *Journal) UnmarshalText(text []byte) error {
 func split(text []byte) ([][]byte, error) {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	if wal.Sealed(first) {
-		r, err := wal.Recover(text)
+		r, err := wal.Recover(bytes.Clone(text))
 		if err != nil {
 			return nil, err
 		}

@@ -177,7 +177,7 @@ func (c *Cache) shrink() {
 	if c.size <= c.max {
 		return
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	slices.SortStableFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, f := range files {
 		if c.size <= c.max/10*9 {
 			return

@@ -42,7 +42,7 @@ func (f *Folder) List() ([]Run, error) {
 		}
 		list = append(list, r)
 	}
-	slices.SortFunc(list, func(a, b Run) int {
+	slices.SortStableFunc(list, func(a, b Run) int {
 		return cmp.Or(strings.Compare(f.since(b), f.since(a)), strings.Compare(a.ID, b.ID))
 	})
 	return list, nil

@@ -74,7 +74,7 @@ func (f *Folder) Questions(id string) ([]runtime.Question, error) {
 		}
 		all = append(all, q)
 	}
-	slices.SortFunc(all, func(a, b runtime.Question) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(all, func(a, b runtime.Question) int { return strings.Compare(a.Key, b.Key) })
 	return all, nil
 }
 

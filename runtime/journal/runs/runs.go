@@ -257,7 +257,7 @@ func (f *Folder) of(workflow string, ids []string) []string {
 			found = append(found, r)
 		}
 	}
-	slices.SortFunc(found, func(a, b Run) int {
+	slices.SortStableFunc(found, func(a, b Run) int {
 		return cmp.Or(strings.Compare(f.since(b), f.since(a)), strings.Compare(a.ID, b.ID))
 	})
 	sorted := make([]string, len(found))

@@ -65,11 +65,11 @@ func Last(tail []byte, at int64, line func(line []byte) bool) bool {
 		if !fits(tail[begin:], place) {
 			place = nowhere
 		}
-		body, why := open(tail[begin:len(tail):len(tail)], place)
+		body, why := check(tail[begin:], place)
 		if why != "" {
 			return false
 		}
-		if !line(body) {
+		if !line(append(body[:len(body):len(body)], '}')) {
 			return true
 		}
 		if begin == 0 {

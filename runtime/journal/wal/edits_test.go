@@ -55,7 +55,7 @@ func TestEditsAreNoticed(t *testing.T) {
 			return // lines that are the same
 		}
 		count++
-		r, err := wal.Recover(text)
+		r, err := wal.Recover(bytes.Clone(text))
 		if damaged := (*wal.DamagedError)(nil); !errors.As(err, &damaged) || damaged.Line != len(r.Lines)+1 {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -27,7 +27,7 @@ type Recovered struct {
 }
 
 // Recover reads a log. What a crash has torn at its end is left out; a *DamagedError says that something else happened
-// to the file. It never returns a line that was not appended.
+// to the file. It never returns a line that was not appended. The lines are in data, which Recover changes.
 func Recover(data []byte) (*Recovered, error) {
 	r := &Recovered{}
 	synced := lastSync(data)
@@ -73,13 +73,14 @@ func fits(sealed []byte, place int64) bool {
 	return ok && string(appendSum(hex[:0], sumOf(place, body))) == string(sum)
 }
 
-// open checks a line and takes off what the log has added.
+// open checks a line and takes off what the log has added, in place.
 func open(sealed []byte, place int64) (line []byte, why string) {
 	body, why := check(sealed, place)
 	if why != "" {
 		return nil, why
 	}
-	return append(body[:len(body):len(body)], '}'), ""
+	sealed[len(body)] = '}' // the comma before what the log has added, or the quote of an empty object
+	return sealed[: len(body)+1 : len(body)+1], ""
 }
 
 // check is open without the brace at the line's end.

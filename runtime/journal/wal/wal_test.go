@@ -59,7 +59,7 @@ func TestAppendAndRecover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := wal.Recover(data); err != nil || r.Torn != 0 || !cmp.Equal(want, texts(r)) {
+		if r, err := wal.Recover(bytes.Clone(data)); err != nil || r.Torn != 0 || !cmp.Equal(want, texts(r)) {
 			t.Errorf("mode %d: %v, torn %d", mode, err, r.Torn)
 		}
 		if got := bytes.Contains(data, []byte(`"sync":`)); got != (mode == wal.Durable) {
@@ -113,7 +113,7 @@ func sample(t *testing.T) ([]byte, []string) {
 func TestEveryPrefix(t *testing.T) {
 	data, want := sample(t)
 	for n := range len(data) + 1 {
-		r, err := wal.Recover(data[:n])
+		r, err := wal.Recover(bytes.Clone(data[:n]))
 		whole := bytes.Count(data[:n], []byte("\n"))
 		if len(r.Lines) != whole || !cmp.Equal(append([]string{}, want[:whole]...), texts(r)) {
 			t.Fatalf("prefix of %d bytes: %d lines, %d are whole", n, len(r.Lines), whole)
@@ -135,7 +135,7 @@ func TestEveryBitFlip(t *testing.T) {
 	for i := range len(data) * 8 {
 		bad := bytes.Clone(data)
 		bad[i/8] ^= 1 << (i % 8)
-		r, err := wal.Recover(bad)
+		r, err := wal.Recover(bytes.Clone(bad))
 		if got := texts(r); !cmp.Equal(want[:len(got)], got) {
 			t.Fatalf("bit %d of byte %d: a line that was not appended", i%8, i/8)
 		}
@@ -173,7 +173,7 @@ func TestRandomDamage(t *testing.T) {
 		if bytes.Equal(bad, data) {
 			continue
 		}
-		found, err := wal.Recover(bad)
+		found, err := wal.Recover(bytes.Clone(bad))
 		if got := texts(found); !cmp.Equal(want[:len(got)], got) {
 			t.Fatal("a line that was not appended")
 		}
@@ -379,7 +379,7 @@ func TestGroupCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := wal.Recover(data); err != nil || len(r.Lines) != writers*rounds {
+	if r, err := wal.Recover(bytes.Clone(data)); err != nil || len(r.Lines) != writers*rounds {
 		t.Errorf("%d lines, %v", len(r.Lines), err)
 	}
 }
@@ -388,7 +388,7 @@ func FuzzRecover(f *testing.F) {
 	f.Add([]byte("{\"sum\":\"00000000\"}\n"))
 	f.Add([]byte("{\"a\":1,\"sync\":10,\"sum\":\"00000000\"}\n{"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := wal.Recover(data)
+		r, err := wal.Recover(bytes.Clone(data))
 		if err == nil && int(r.Good+r.Torn) != len(data) || int(r.Good) > len(data) {
 			t.Fatalf("%d good, %d torn, %d in all, %v", r.Good, r.Torn, len(data), err)
 		}
