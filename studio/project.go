@@ -2,6 +2,8 @@ package studio
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 
 	"github.com/flowgen-dev/flowgen/runtime/cli"
@@ -24,6 +26,9 @@ type aFile struct {
 
 func (s *Server) project(http.ResponseWriter, *http.Request) (any, error) {
 	names, err := s.opts.Project.Files()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, problemf(http.StatusNotFound, "the folder is gone", s.opts.Root+" was moved or removed: start studio where it is now")
+	}
 	if err != nil {
 		return nil, err
 	}

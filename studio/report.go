@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -39,7 +40,22 @@ type reportData struct {
 	Head    *runHead `json:"head"`
 	Calls   *columns `json:"calls"`
 	Graph   any      `json:"graph,omitempty"`
-	Details []*aCall `json:"details"`
+	Details []detail `json:"details"`
+}
+
+// detail is what calls in columns do not have of a call. The page makes one of aCall of both.
+type detail struct {
+	Effects     string            `json:"effects"`
+	CallID      string            `json:"call_id"`
+	Truncated   bool              `json:"truncated,omitempty"`
+	Sandbox     string            `json:"sandbox,omitempty"`
+	Cancelled   string            `json:"cancelled,omitempty"`
+	Error       *value.ToolError  `json:"error,omitempty"`
+	Stack       string            `json:"stack,omitempty"`
+	Logs        string            `json:"logs,omitempty"`
+	Attachments []tool.Attachment `json:"attachments,omitempty"`
+	Input       *aValue           `json:"input,omitempty"`
+	Output      *aValue           `json:"output,omitempty"`
 }
 
 // Report returns one run as a page that needs nothing else: its script, its style and its data are in it, and it loads nothing. It has
@@ -66,10 +82,9 @@ func Report(folder *runs.Folder, id string, o ReportOptions) ([]byte, error) {
 
 // fill adds the calls.
 func (d *reportData) fill(r *runs.Reader, o ReportOptions) error {
-	all, attempts := []int{}, map[string][]int{}
-	for i := range r.Calls() {
-		all = append(all, i)
-		attempts[r.Calls()[i].Key] = append(attempts[r.Calls()[i].Key], i)
+	all := make([]int, len(r.Calls()))
+	for i := range all {
+		all[i] = i
 	}
 	d.Calls = columnsOf(r, all)
 	most := int64(excerpt)
@@ -85,11 +100,11 @@ func (d *reportData) fill(r *runs.Reader, o ReportOptions) error {
 		if o.NoContent {
 			conceal(&rec)
 		}
-		one, err := callOf(r, i, rec, most)
+		c, err := callOf(r, i, rec, most)
 		if err != nil {
 			return err
 		}
-		one.Attempts = attempts[one.Key]
+		one := detail{c.Effects, c.CallID, c.Truncated, c.Sandbox, c.Cancelled, c.Error, c.Stack, c.Logs, c.Attachments, c.Input, c.Output}
 		if one.Input != nil {
 			size += len(one.Input.Text)
 		}

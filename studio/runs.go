@@ -238,7 +238,7 @@ func (s *Server) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		a := aRun{ID: one.ID, Workflow: one.Workflow, Begin: one.Begin, From: one.From, Failure: one.Failure, State: s.stateOf(one.ID, one.Outcome)}
 		if one.Workflow == "" {
-			a.State = stateDamaged
+			a.State, a.Begin = stateDamaged, beginOf(one.ID)
 		}
 		filters := text != "" || code != "" || least > 0
 		if filters {
@@ -266,6 +266,18 @@ func (s *Server) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	slices.Sort(out.Names)
 	return out, nil
+}
+
+// beginOf is when a run began whose journal does not say it: its name does, where flowgen has made it.
+func beginOf(id string) time.Time {
+	const form = "20060102T150405000"
+	at := strings.TrimSuffix(id, id[strings.LastIndexByte(id, '-')+1:])
+	if at = strings.TrimSuffix(at, "-"); len(at) < len(form) {
+		return time.Time{}
+	}
+	at = at[len(at)-len(form):]
+	t, _ := time.Parse("20060102T150405.000", at[:15]+"."+at[15:])
+	return t
 }
 
 func timeOf(text string) (time.Time, error) {

@@ -141,7 +141,7 @@ type Pin struct {
 
 // An Operation is an edit of a workflow file that somebody wants.
 type Operation struct {
-	Kind     string `json:"kind"` // case, fix, pin, tool.on, tool.off, materialize or node
+	Kind     string `json:"kind"` // case, fix, pin, tool.on, tool.off, materialize, node or undo
 	File     string `json:"file"`
 	Node     string `json:"node,omitempty"` // of an agent
 	Tool     string `json:"tool,omitempty"`
@@ -159,6 +159,8 @@ type Operation struct {
 type Edit struct {
 	Diff  string `json:"diff"`  // as `diff -u`
 	Notes string `json:"notes"` // what check says of it besides
+
+	Undo string `json:"undo,omitempty"` // of an edit that was written: the Name of an Operation of kind undo, which restores the files
 
 	Info *flow.Info `json:"-"` // the workflow with the edit, where that is of interest
 	Node string     `json:"-"` // the path of a new node

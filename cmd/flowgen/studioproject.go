@@ -33,6 +33,7 @@ type studioProject struct {
 
 	mu   sync.Mutex // one compilation at a time
 	kept map[string]*keptWorkflow
+	done []written // the newest last
 }
 
 type keptWorkflow struct {
@@ -240,7 +241,7 @@ func (p *studioProject) Apply(op studio.Operation, diff string) (*studio.Edit, e
 	if now.Diff != diff {
 		return now, studio.ErrStale
 	}
-	return p.edit(op, false)
+	return p.write(op, diff)
 }
 
 // edit is a command, with what it prints.
@@ -264,6 +265,8 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 				return nil, errors.New("a pin has no such strategy or on_missing")
 			}
 			return nil, one.pin(f, op.Node, op.Tool)
+		case "undo":
+			return nil, p.undo(&out, op.Name, dry)
 		case studio.EditNode:
 			return nil, one.editNode(op, dry)
 		case "fix":
@@ -282,7 +285,7 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			}
 			return nil, one.materialize(f, []string{op.Run, op.Call})
 		}
-		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, tool.on, tool.off, materialize and node", op.Kind)
+		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, tool.on, tool.off, materialize, node and undo", op.Kind)
 	})
 	if errors.Is(err, errReported) {
 		err = errors.New(strings.TrimSpace(notes.String()))

@@ -143,7 +143,7 @@ func together(t *testing.T, exe, browser string) {
 	s.expect = []string{"409", "404", "422", "410"}
 	second.expect = s.expect
 	s.open("/")
-	s.wait(`document.querySelector("main .trouble, main .empty")`)
+	s.sees("the folder is gone")
 	s.picture("vanished")
 	s.open("/r")
 	s.wait(`document.querySelector("main .trouble, main .empty")`)
@@ -174,6 +174,7 @@ func strange(t *testing.T, exe, browser string) {
 	s.open("/r")
 	s.wait(`document.querySelectorAll(".run-row:not(.head)").length === 5`)
 	s.wait(`document.querySelectorAll(".run-row .done").length === 1`)
+	s.wait(`document.querySelectorAll(".day").length === 1`)
 	s.picture("strange")
 	for id, want := range map[string]string{
 		"w-20260102T150402000-0002": "format 99", "w-20260102T150403000-0003": "line 1", "w-20260102T150404000-0004": "stopped without a word",

@@ -3,7 +3,9 @@ package browser
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -176,8 +178,18 @@ func (s *story) followed() {
 func (s *story) largeOutput() {
 	s.t.Helper()
 	const id = "w-20260104T150400000-abcd"
+	text := []byte(`"` + strings.Repeat("0123456789", 5_000_000) + `"`)
+	sum := sha256.Sum256(text)
+	name := hex.EncodeToString(sum[:])
+	dir := filepath.Join(s.dir, ".flowgen", "runs", id, "blobs")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
 	s.journal(id, []string{header, `{"kind":"intent","key":"big","attempt":1,"tool":"w.t@1","effects":"reads","call_id":"c","input":{},"start_ns":1}`,
-		`{"kind":"end","key":"big","attempt":1,"output":"` + strings.Repeat("0123456789", 5_000_000) + `","end_ns":2}`, `{"kind":"finish","outcome":"succeeded","output":1,"at_ns":3}`})
+		fmt.Sprintf(`{"kind":"end","key":"big","attempt":1,"output":{"$blob":"%s","bytes":%d},"end_ns":2}`, name, len(text)), `{"kind":"finish","outcome":"succeeded","output":1,"at_ns":3}`})
 	s.open("/r/" + id)
 	s.wait(`document.querySelector(".rows .row")`)
 	s.eval(`window.big = 0; (() => { const from = performance.now(); const look = () => { if ((document.querySelector(".value")?.innerText.length ?? 0) > 60000) window.big = performance.now() - from; else requestAnimationFrame(look); }; document.querySelector(".rows .row").click(); look(); })(); 0`)
@@ -238,21 +250,22 @@ func TestSoak(t *testing.T) {
 	if os.Getenv("LONG") == "" && os.Getenv("SOAK") == "" {
 		t.Skip("set LONG, or SOAK=8h")
 	}
-	long := time.Minute
+	long, runs := time.Minute, 100
 	if text := os.Getenv("SOAK"); text != "" {
 		var err error
 		if long, err = time.ParseDuration(text); err != nil {
 			t.Fatal(err)
 		}
+		runs = 1000 // half a gigabyte
 	}
 	browser, exe := chromium(t), flowgen(t)
 	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
-	for i := range 1000 {
+	for i := range runs {
 		s.manyCalls(fmt.Sprintf("w-20260102T15%02d%02d000-abcd", i/60, i%60), 1000)
 	}
 	var first, last [2]int
 	for end, round := time.Now().Add(long), 0; time.Now().Before(end) || round < 3; round++ {
-		for _, path := range []string{"/r", fmt.Sprintf("/r/w-20260102T15%02d%02d000-abcd", round%16, round%60), "/", "/usage?group=tool", "/inbox"} {
+		for _, path := range []string{"/r", fmt.Sprintf("/r/w-20260102T15%02d%02d000-abcd", round%(runs/60), round%60), "/", "/usage?group=tool", "/inbox"} {
 			s.open(path)
 			s.wait(`document.querySelector("main")?.innerText.trim()`)
 		}

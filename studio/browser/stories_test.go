@@ -107,6 +107,11 @@ func mistake(t *testing.T, exe, browser string) {
 	if s.read("sink.flowgen.yaml") != sink {
 		t.Errorf("the file is\n%s", s.read("sink.flowgen.yaml"))
 	}
+	s.press("u")
+	s.wait(`document.querySelector(".code u")?.innerText === "fials"`)
+	if s.read("sink.flowgen.yaml") != strings.Replace(sink, "tool: fails", "tool: fials", 1) {
+		t.Errorf("the undone file is\n%s", s.read("sink.flowgen.yaml"))
+	}
 	s.write("sink.flowgen.yaml", strings.Replace(sink, "$loud", "$loudd", 1))
 	s.sees("loudd")
 	s.write("sink.flowgen.yaml", sink)

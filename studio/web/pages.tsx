@@ -1,4 +1,5 @@
 // The list of workflows, the list of runs, questions, usage, and two runs compared.
+import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get, listen, param, post, Refused, request } from "./api";
 import { Graph, type Picture } from "./graph";
@@ -392,10 +393,38 @@ function Placed({ graph, node }: { graph: Picture; node: string }) {
     if (at && el) el.scrollTo(at.x + at.w / 2 - el.clientWidth / 2, at.y + at.h / 2 - el.clientHeight / 2);
   }, [graph, node]);
   return (
-    <section aria-label="The new node"><h3>The new node <code>{line(node)}</code></h3>
+    <section aria-label="The new node"><p>The new node <code>{line(node)}</code></p>
       <p class="dim">{from.length ? "after " + from.join(", ") : "nothing leads to it: it starts with the workflow"}; {to.length ? "before " + to.join(", ") : "nothing follows it yet"}</p>
       <div class="placed" ref={box}><Graph picture={graph} selected={node} /></div>
     </section>
+  );
+}
+
+// written is the edit that was made last, which can be undone on any page.
+export const written = signal<{ file: string; undo: string; bad?: string } | undefined>(undefined);
+
+export async function undo() {
+  const last = written.value;
+  if (!last) return;
+  try {
+    const edit = await post<Edit>("edits", { kind: "undo", file: last.file, name: last.undo });
+    await post<unknown>("edits/" + edit.id + "/apply", {});
+    written.value = undefined;
+  } catch (e) {
+    written.value = { ...last, bad: (e as Error).message };
+  }
+}
+
+// Written offers to undo the edit that was made last.
+export function Written() {
+  const last = written.value;
+  if (!last) return null;
+  return (
+    <div class="toast" role="status">
+      <span>{last.bad ? <Trouble text={last.bad} /> : <>written to <code>{line(last.file)}</code></>}</span>
+      <button class="btn" onClick={() => void undo()}>Undo <kbd>u</kbd></button>
+      <button class="btn bare" onClick={() => (written.value = undefined)}>Close</button>
+    </div>
   );
 }
 
@@ -410,8 +439,8 @@ export function Proposal({ op, label, off, onWritten }: { op: Record<string, str
   };
   useEffect(() => { show(undefined); say({}); }, [asked]);
   const write = () =>
-    post<unknown>("edits/" + edit!.id + "/apply", {})
-      .then(() => { show(undefined); say({ ok: "written" }); onWritten?.(); })
+    post<{ undo?: string }>("edits/" + edit!.id + "/apply", {})
+      .then((r) => { written.value = r.undo ? { file: op.file, undo: r.undo } : undefined; show(undefined); say({ ok: "written" }); onWritten?.(); })
       .catch((e: Error) => {
         say({ bad: e.message });
         if (e instanceof Refused && e.problem.status === 409) ask(true);
@@ -421,7 +450,7 @@ export function Proposal({ op, label, off, onWritten }: { op: Record<string, str
     <div class="proposal">
       {!edit && !said.ok && <button class="btn" onClick={() => ask()}>{label ?? "Show the edit"}</button>}
       {edit && <>
-        <h3>Edit, not written yet <small>{bytes(edit.diff.length)}</small></h3>
+        <p class="dim">Edit, not written yet <small>{bytes(edit.diff.length)}</small></p>
         <Diff text={edit.diff} />
         {edit.graph && <Placed graph={edit.graph} node={edit.node ?? ""} />}
         {edit.notes && <pre class="code block notes">{plain(edit.notes)}</pre>}

@@ -1,10 +1,12 @@
 // A report is one run in one file, which answers in place of a server.
+import type { Columns } from "./tree";
+
 interface Data {
   version: string;
   head: unknown;
-  calls: { at: number[] }; // in columns
+  calls: Columns;
   graph?: unknown;
-  details: unknown[]; // of each call
+  details: object[]; // of each call, what columns do not have
 }
 
 const file = document.getElementById("report");
@@ -24,12 +26,23 @@ export async function load(): Promise<void> {
   file.remove();
 }
 
+// callOf is the call with a number, as the server has it.
+function callOf(n: number) {
+  const c = data.calls;
+  const d = data.details[n];
+  if (!d) return undefined;
+  const key = c.key[n];
+  const attempts = c.key.flatMap((k, i) => (k === key ? [i] : []));
+  return { n, key, node: key, attempt: c.attempt[n], tool: c.tools[c.tool[n]], state: c.state[n], start: c.start[n], end: c.end[n], tokens: c.tokens[n], cost_usd: c.cost[n],
+    cached: !!(c.flags[n] & 1), denied: !!(c.flags[n] & 2), ...d, attempts };
+}
+
 // requestOf answers a request for data.
 export function requestOf(path: string): Response {
   const call = /\/calls\/(\d+)$/.exec(path);
   const found = path === "project" ? { root: "", version: data.version, read_only: true, no_run: true, runs: "", problem: "", files: [] }
     : path === "inbox" ? { questions: [] }
-    : call ? data.details[+call[1]]
+    : call ? callOf(+call[1])
     : path.endsWith("/graph") ? data.graph
     : undefined;
   return found ? new Response(JSON.stringify(found)) : new Response(JSON.stringify({ status: 404, title: "the file does not have it" }), { status: 404 });

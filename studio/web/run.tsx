@@ -278,9 +278,10 @@ function Timeline(p: Drawn) {
   const shown = p.list.slice(first, first + Math.ceil(tall / ROW) + 8);
   const from = p.zoom[0] * p.now;
   const to = p.zoom[1] * p.now;
+  const overview = useMemo(() => <Overview {...p} from={from} to={to} />, [p.list, p.now, p.running, from, to]); // reads all calls: not at each scroll
   return (
     <>
-      <Overview {...p} from={from} to={to} />
+      {overview}
       <div class="axis" aria-hidden="true"><span>call</span><span class="num">took</span><svg viewBox="0 0 1000 18" preserveAspectRatio="none" class="ticks">{ticks(from, to).map((t) => <path d={"M" + ((t - from) / (to - from)) * 1000 + " 0v18"} />)}</svg>
         <span class="times">{ticks(from, to).map((t) => <span ref={put("left", ((t - from) / (to - from)) * 100 + "%")}>{span(t)}</span>)}</span></div>
       <div class="rows" ref={box} onScroll={(e) => scroll(e.currentTarget.scrollTop)} tabIndex={0} role="treegrid" aria-label="Timeline" aria-rowcount={p.list.length} aria-activedescendant={p.list[p.at] && "row-" + p.at}>

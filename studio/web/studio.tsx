@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { begin, lost } from "./api";
 import { FlowPage } from "./flow";
-import { Compare, Inbox, type Project, type Question, Runs, Usage, useData, Workflows } from "./pages";
+import { Compare, Inbox, type Project, type Question, Runs, undo, Usage, useData, Workflows, Written } from "./pages";
 import { Link } from "./parts";
 import { report } from "./report";
 import { RunPage } from "./run";
@@ -25,14 +25,14 @@ function dark() {
 const allKeys: [string, string][] = [
   ["?", "these keys"], ["1 2 3 4 5", "workflows, runs, inbox, usage, tests"], ["/", "filter"], ["j k", "next and previous row"], ["h l", "close and open a row, or a box of the graph"], ["Enter", "show the row"], ["v", "the conversation of an agent"],
   ["[ ]", "previous and next failure"], ["w s", "zoom in and out of the time"], ["a e", "earlier and later"], ["g", "graph of the run"], ["t", "table of calls"], ["x", "edit the node of a call, and rerun"], ["d", "compare with the marked run"],
-  ["r", "start a run, on the page of a workflow; run the cases, on that of tests"], ["Esc", "close, or leave a field"],
+  ["r", "start a run, on the page of a workflow; run the cases, on that of tests"], ["u", "undo the last edit"], ["Esc", "close, or leave a field"],
 ];
 
 function Keys() {
   return (
     <div class="sheet" role="dialog" aria-modal="true" aria-label="Keys">
       <h1>Keys</h1>
-      <dl class="facts">{allKeys.filter(([k]) => !report || !["1 2 3 4 5", "x", "d", "r"].includes(k)).map(([k, what]) => <><dt>{k.split(" ").map((one) => <kbd>{one}</kbd>)}</dt><dd>{what}</dd></>)}</dl>
+      <dl class="facts">{allKeys.filter(([k]) => !report || !["1 2 3 4 5", "x", "d", "r", "u"].includes(k)).map(([k, what]) => <><dt>{k.split(" ").map((one) => <kbd>{one}</kbd>)}</dt><dd>{what}</dd></>)}</dl>
       <p class="dim">Arrow keys move in rows and graphs, too. In a field no letter is a command.</p>
       <button class="btn" autoFocus onClick={() => (help.value = false)}>Close</button>
     </div>
@@ -72,7 +72,7 @@ function Page({ project }: { project?: Project }) {
   return <main class="page"><p class="empty">Nothing has this address. <Link class="link" to="/">Workflows</Link></p></main>;
 }
 
-const pages = { "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage"), "5": () => go("/tests") };
+const pages = { "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage"), "5": () => go("/tests"), u: () => void undo() };
 
 function App() {
   const { data: project, error } = useData<Project>("project", "project", ["project.changed"]);
@@ -96,6 +96,7 @@ function App() {
         <button class="btn bare" onClick={() => (help.value = true)}>Keys <kbd>?</kbd></button>
       </header>
       {error ? <main class="page"><p class="trouble" role="alert">{line(error, 600)}</p></main> : <Page project={project} />}
+      <Written />
       {help.value && <Keys />}
       <div class="vh" aria-live="polite">{waits ? waits + (waits === 1 ? " question waits" : " questions wait") : ""}</div>
     </>
