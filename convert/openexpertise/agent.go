@@ -193,7 +193,7 @@ func (x *experience) skill(u *unit, v *ir.LLM, to *ir.Node, vars variables) {
 	if vars != (variables{}) || x.in[u.node] != nil {
 		x.Refuse(u.node.ID.Span, "write an agent with a prompt", "the skill %s is told of its item", u.node.ID.Name)
 	}
-	name := x.FreeID(convert.NativeID(to.ID.Name + "_told"))
+	name := x.newID(to.ID.Name + "_told")
 	u.before = append(u.before, &ir.Node{ID: convert.Name(name), Verb: convert.Call(toldFunc, convert.Pair("in", told))})
 	to.Verb = &ir.LLM{Model: v.Model, System: convert.Text(doc.Braces(u.node.System.Text.Value)), Prompt: &ir.Prompt{Text: convert.Text("{{ " + name + " }}")}}
 	for _, f := range u.writes {
@@ -238,13 +238,15 @@ func (x *experience) placeholder(u *unit, id string, r *dialect.Reference, vars 
 	if r.Filter != "" {
 		path.Items = append(path.Items, convert.Literal(r.Filter))
 	}
-	name := x.FreeID(convert.NativeID(strings.Join(append([]string{id, r.Root}, r.Path...), "_")))
-	if r.Root == "state" || r.Root == "edges" || r.Root == "args" {
-		name = x.FreeID(convert.NativeID(id + "_" + strings.Join(r.Path, "_")))
-	}
-	if slices.ContainsFunc(u.before, func(n *ir.Node) bool { return n.ID.Name == name }) {
+	if name := u.shown[r.Text.Value]; name != "" {
 		return "{{ " + name + " }}"
 	}
+	parts := append([]string{id, r.Root}, r.Path...)
+	if r.Root == "state" || r.Root == "edges" || r.Root == "args" {
+		parts = append([]string{id}, r.Path...)
+	}
+	name := x.newID(strings.Join(parts, "_"))
+	u.shown[r.Text.Value] = name
 	u.before = append(u.before, &ir.Node{ID: convert.Name(name), Verb: convert.Call(shownFunc,
 		convert.Pair("in", in), convert.Pair("path", path), convert.Pair("placeholder", convert.Literal(r.Text.Value)))})
 	return "{{ " + name + " }}"

@@ -106,7 +106,7 @@ func (x *experience) seen(u *unit, what string, v *ir.Object, lacks bool) ir.Val
 	if u.node.Each != nil || x.in[u.node] != nil {
 		x.Refuse(u.node.ID.Span, "read it as `... ?? ...`", "what %s sees may be missing in one round and there in another", u.node.ID.Name)
 	}
-	name := x.FreeID(convert.NativeID(x.IDs[u.node.ID.Name] + "_" + what))
+	name := x.newID(x.IDs[u.node.ID.Name] + "_" + what)
 	u.before = append(u.before, &ir.Node{ID: convert.Name(name), Verb: convert.Call(seenFunc, convert.Pair("in", v))})
 	return convert.Ref(name)
 }

@@ -194,7 +194,7 @@ func (x *experience) looked(u *unit, p *dialect.Predicate) string {
 		}
 		state.Entries = append(state.Entries, convert.Pair(f, convert.Ref("state."+f)))
 	})
-	name := x.FreeID(convert.NativeID(x.IDs[u.node.ID.Name] + "_when"))
+	name := x.newID(x.IDs[u.node.ID.Name] + "_when")
 	u.before = append(u.before, &ir.Node{ID: convert.Name(name), Verb: convert.Call(whenFunc, convert.Pair("condition", convert.Literal(p.String())), convert.Pair("state", state))})
 	return name
 }

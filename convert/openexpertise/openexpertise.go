@@ -2,6 +2,7 @@
 package openexpertise
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/flowgen-dev/flowgen/convert"
@@ -25,6 +26,7 @@ type experience struct {
 	rounds []*round
 	line   []*openexpertise.Node              // the nodes of the graph, when the native ones run one after the other
 	made   map[*openexpertise.Node][]*ir.Node // the native nodes of those in the line
+	ids    map[string]bool                    // of nodes that the conversion adds
 	gone   map[*openexpertise.Node]bool       // what never runs, as its conditions never hold
 	in     map[*openexpertise.Node]*round     // the pipeline or loop that runs a node
 }
@@ -34,10 +36,11 @@ type unit struct {
 	node   *openexpertise.Node
 	tree   *yamlnode.Node
 	module *module
-	writes []string     // state fields
-	maybe  []string     // of those, what an answer may leave out
-	answer *schema.Type // of an agent with a schema
-	before []*ir.Node   // that make the texts of its prompt
+	writes []string          // state fields
+	maybe  []string          // of those, what an answer may leave out
+	answer *schema.Type      // of an agent with a schema
+	before []*ir.Node        // that make the texts of its prompt, and what else it needs
+	shown  map[string]string // of those, the ids by the placeholders they stand for
 }
 
 // keys are the keys of experiences and of their nodes that become native ones.
@@ -56,7 +59,7 @@ var words = map[string]convert.Word{
 func Convert(c *convert.Converter) {
 	tree := *c.Workflow.Tree.(*openexpertise.Tree)
 	tree.Nodes = slices.Clone(tree.Nodes)
-	x := &experience{Converter: c, tree: &tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}, in: map[*openexpertise.Node]*round{}, made: map[*openexpertise.Node][]*ir.Node{}, gone: map[*openexpertise.Node]bool{}}
+	x := &experience{Converter: c, tree: &tree, nodes: map[string]*openexpertise.Node{}, units: map[*openexpertise.Node]*unit{}, shapes: map[string]string{}, fields: map[string]*ir.State{}, extra: map[*openexpertise.Node]*openexpertise.Node{}, in: map[*openexpertise.Node]*round{}, made: map[*openexpertise.Node][]*ir.Node{}, gone: map[*openexpertise.Node]bool{}, ids: map[string]bool{}}
 	x.order = &convert.Order[*openexpertise.Node]{All: true, Leads: x.leads, Fails: func(n *openexpertise.Node) bool { return n.Skips }}
 	c.Keys, c.Words = keys, words
 	x.sections()
@@ -91,6 +94,17 @@ func Convert(c *convert.Converter) {
 	}
 	x.state()
 	x.sideBySide()
+}
+
+// newID is the id of a node that the conversion adds.
+func (x *experience) newID(name string) string {
+	name = convert.NativeID(name)
+	id := name
+	for k := 2; x.FreeID(id) != id || x.ids[id]; k++ {
+		id = fmt.Sprintf("%s_%d", name, k)
+	}
+	x.ids[id] = true
+	return id
 }
 
 // graph are the nodes of the graph and their edges.
@@ -135,7 +149,7 @@ func (x *experience) sections() {
 
 // unit reads what a node's module says.
 func (x *experience) unit(n *openexpertise.Node) {
-	u := &unit{node: n, tree: convert.NodeAt(x.Root, n.Span)}
+	u := &unit{node: n, tree: convert.NodeAt(x.Root, n.Span), shown: map[string]string{}}
 	x.units[n] = u
 	for _, id := range n.Writes {
 		u.writes = append(u.writes, id.Name)
