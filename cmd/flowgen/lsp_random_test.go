@@ -18,7 +18,7 @@ import (
 
 // TestLSPRandomEdits: after random edits, cut ends and deleted lines, most of which make no YAML, the server says of a file what one says
 // that has opened the result: the same diagnostics and the same symbols. Every request at any place gets an answer. LSP_EDITS=100000 makes
-// so many edits, of all goldens.
+// so many edits, of all goldens, and others with each LSP_SEED.
 func TestLSPRandomEdits(t *testing.T) {
 	t.Parallel()
 	rounds, edits := 12, 6
@@ -33,7 +33,8 @@ func TestLSPRandomEdits(t *testing.T) {
 	old.open(name, shop)
 	old.diagnostics(name)
 	fresh := edit(t, files)
-	r := rand.New(rand.NewPCG(1, 2))
+	seed, _ := strconv.Atoi(os.Getenv("LSP_SEED"))
+	r := rand.New(rand.NewPCG(1, uint64(2+seed)))
 	pieces := []string{"", "", "\n", "  ", "{", "}", "[", "]", ":", "- ", "$", "{{ ", " }}", "\"", "'", "#", "|", "&a ", "*a", "😀", "é", "\t", "\r\n", "nodes:", "first", "score.", "\u2028", "<<: ", "? ", "%", "!!int ", "---\n"}
 	begun := time.Now()
 	memory := 0

@@ -35,6 +35,7 @@ func BenchmarkLSP(b *testing.B) {
 	b.Logf("first diagnostics: %v", time.Since(began))
 	b.Run("diagnostics", func(b *testing.B) {
 		var times []time.Duration
+		used := e.cpu()
 		for b.Loop() {
 			began := time.Now()
 			if strings.Contains(e.texts[name], "n250.text }} and") {
@@ -46,6 +47,7 @@ func BenchmarkLSP(b *testing.B) {
 			times = append(times, time.Since(began))
 		}
 		percentiles(b, times)
+		b.ReportMetric(float64(10*(e.cpu()-used))/float64(b.N), "cpu-ms/key") // which other work on the machine hardly changes
 	})
 	b.Run("typed", func(b *testing.B) { // as fast as the server takes it: what is replaced must not be published
 		superseded := 0
@@ -65,12 +67,14 @@ func BenchmarkLSP(b *testing.B) {
 	for _, method := range []string{"completion", "hover", "definition", "signatureHelp"} {
 		b.Run(method, func(b *testing.B) {
 			var times []time.Duration
+			used := e.cpu()
 			for b.Loop() {
 				began := time.Now()
 				e.ask("textDocument/"+method, e.on(name, "n250.te", 0, 6))
 				times = append(times, time.Since(began))
 			}
 			percentiles(b, times)
+			b.ReportMetric(float64(10*(e.cpu()-used))/float64(b.N), "cpu-ms/key")
 		})
 	}
 	b.Log(e.resident())

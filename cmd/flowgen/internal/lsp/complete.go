@@ -167,12 +167,36 @@ func names(env expr.Env) []completionItem {
 		}
 		out = append(out, completionItem{Label: name, Kind: itemVar, Detail: sym.Type.String(), SortText: "0" + name, Documentation: why(sym.Type)})
 	}
+	return append(out, functions()...)
+}
+
+// functions are those of the language.
+func functions() (out []completionItem) {
 	for _, u := range expr.Usages() {
 		if !u.Method {
 			out = append(out, completionItem{Label: u.Name, Kind: itemMethod, Detail: u.Text, SortText: "9" + u.Name})
 		}
 	}
 	return out
+}
+
+// parameters are the fields that a tool takes, inside of its declaration.
+func (c cursor) parameters(lo int) []completionItem {
+	at := outline(c.doc.text.s, lo)
+	if len(at.steps) < 2 || at.steps[0].Key != "tools" {
+		return nil
+	}
+	for _, r := range c.roots {
+		if r.result == nil || r.result.Workflow == nil {
+			continue
+		}
+		for _, t := range r.result.Workflow.Tools {
+			if t.Key.Name == at.steps[1].Key && t.In != nil {
+				return fieldsOf(t.In)
+			}
+		}
+	}
+	return nil
 }
 
 func why(t *schema.Type) *markup {
@@ -228,6 +252,8 @@ func (s *server) remembered(c cursor, lo int) []completionItem {
 		for _, name := range []string{"input", "state", "now"} {
 			out = append(out, completionItem{Label: name, Kind: itemVar, SortText: "0" + name})
 		}
+		out = append(out, c.parameters(lo)...)
+		out = append(out, functions()...)
 	}
 	for _, r := range c.roots {
 		if r.index == nil || found {
