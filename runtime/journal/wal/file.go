@@ -165,7 +165,7 @@ func (osDisk) ReadRange(name string, at, n int64) (data []byte, size int64, err 
 
 func (osDisk) Append(name string) (File, error) {
 	// A new file is made without a look at what is there.
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND|noFollow, 0o600)
 	if err == nil {
 		return f, nil
 	}
