@@ -17,7 +17,7 @@ func TestRate(t *testing.T) {
 	auth := func(r *http.Request) (serve.Principal, error) {
 		return serve.Principal{Name: r.Header.Get("Who")}, nil
 	}
-	s := start(t, t.TempDir(), &bank{}, serve.Options{Auth: auth, MaxRate: 5})
+	s := start(t, t.TempDir(), &bank{}, serve.Options{Auth: auth, MaxRate: 1})
 	refused := 0
 	for range 200 { // more than go through in the time that this takes
 		a := s.do(t, "GET", "/v1/workflows", "", "Who", "cleo")
