@@ -63,6 +63,19 @@ func (c *Condition) Text(p *dialect.Predicate) string {
 	return "true"
 }
 
+// Typed is a comparison of operands that have types, or one of type bool; empty: the condition is none.
+func (c *Condition) Typed(p *dialect.Predicate) string {
+	switch p.Op {
+	case "==", "!=", "<", "<=", ">", ">=":
+		return c.compared(p, p.Op, p.Op == "!=")
+	case "ref":
+		if a, t := c.operand(p); t != nil && t.Kind == schema.Bool {
+			return a
+		}
+	}
+	return ""
+}
+
 var negations = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 // decided is what one side of an operator is when the other does not count.

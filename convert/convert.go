@@ -44,7 +44,7 @@ type Func func(*Converter)
 // is false after the former. An error is a fault of this package and never the user's mistake.
 func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
 	f := &flows{by: by, compile: compile, sink: sink, names: map[*ir.Workflow]string{}}
-	out, ok, err = f.workflow(p.WF, name)
+	out, ok, err = f.workflow(p.WF, name, false)
 	out.Flows = f.files
 	return out, ok, cmp.Or(err, f.err)
 }
@@ -65,7 +65,7 @@ func (c *Converter) FlowFile(wf *ir.Workflow) ir.Ident {
 	if _, done := f.names[wf]; !done {
 		name := strings.TrimSuffix(wf.File.Name, path.Ext(wf.File.Name)) + ".flowgen.yaml"
 		f.names[wf] = "" // until it is converted
-		out, ok, err := f.workflow(wf, name)
+		out, ok, err := f.workflow(wf, name, true)
 		if f.err = cmp.Or(f.err, err); err == nil && ok {
 			f.names[wf] = name
 			f.files = append(f.files, source.NewFile(name, out.Text))
@@ -77,9 +77,9 @@ func (c *Converter) FlowFile(wf *ir.Workflow) ir.Ident {
 	return Name(relative(c.Workflow.File.Name, f.names[wf]))
 }
 
-// workflow converts one workflow.
-func (f *flows) workflow(wf *ir.Workflow, name string) (out Result, ok bool, err error) {
-	c := &Converter{by: f.by, Workflow: wf, flows: f, sink: f.sink, IDs: map[string]string{}, Opt: map[string]bool{}}
+// workflow converts one workflow. inner: another one runs it.
+func (f *flows) workflow(wf *ir.Workflow, name string, inner bool) (out Result, ok bool, err error) {
+	c := &Converter{by: f.by, Inner: inner, Workflow: wf, flows: f, sink: f.sink, IDs: map[string]string{}, Opt: map[string]bool{}}
 	own := *wf
 	own.Provided = nil // nothing of it is the file's
 	c.Workflow, c.Provided = &own, wf.Provided
@@ -104,6 +104,7 @@ type Converter struct {
 	by       Func
 	flows    *flows
 	Workflow *ir.Workflow
+	Inner    bool           // another workflow runs it
 	Root     *yamlnode.Node // of its file
 	Provided *ir.Provided   // what native workflows may name
 	sink     *diag.Sink

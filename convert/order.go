@@ -4,7 +4,7 @@ import "slices"
 
 // An Order is what is known of the order in which nodes run.
 type Order[N comparable] struct {
-	// Leads are what makes a node run; none: it always runs.
+	// Leads are what makes a node run, in a list of its own; none: it always runs.
 	Leads func(N) []Lead[N]
 	// All says that a node runs when all its leads hold; else when one does.
 	All bool
@@ -17,6 +17,7 @@ type Lead[N comparable] struct {
 	From N
 	Sure bool // it holds whenever From has run
 	Fail bool // it holds when From has failed
+	Late bool // it only says that the node runs after From
 }
 
 // Before reports whether leads put a node after another.
@@ -32,7 +33,7 @@ func (o *Order[N]) Always(n N) bool {
 		if o.All && o.Fails(n) {
 			return false
 		}
-		list := o.Leads(n)
+		list := o.makes(n)
 		for _, l := range list {
 			if sure := l.Sure && before(l.From); sure != o.All {
 				return sure
@@ -40,6 +41,11 @@ func (o *Order[N]) Always(n N) bool {
 		}
 		return o.All || len(list) == 0
 	})
+}
+
+// makes are the leads that make a node run.
+func (o *Order[N]) makes(n N) []Lead[N] {
+	return slices.DeleteFunc(o.Leads(n), func(l Lead[N]) bool { return l.Late })
 }
 
 // follow calls f for a node, which may ask for the answers about those before it, each of which it gives once.
@@ -67,7 +73,7 @@ func (o *Order[N]) Left(first, then N) bool {
 		return true
 	}
 	return !o.Fails(first) && (o.Always(first) || o.follow(then, func(n N, before func(N) bool) bool { // every way goes through first
-		list := o.Leads(n)
+		list := o.makes(n)
 		for _, l := range list {
 			if l.From == first && l.Fail || l.From != first && !before(l.From) {
 				return false

@@ -75,6 +75,10 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	if t.Approve {
 		add("approve", doc.Scalar("true"))
 	}
+	if t.InDoubt != nil && t.Idempotency {
+		add("idempotency_key", doc.Scalar("call_id"))
+		add("on_in_doubt", doc.Scalar(t.InDoubt.Policy))
+	}
 	if t.MaxOutput > 0 {
 		add("max_output", doc.Scalar(strconv.FormatInt(t.MaxOutput>>20, 10)+"MiB"))
 	}

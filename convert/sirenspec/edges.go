@@ -41,8 +41,16 @@ func (s *siren) edges() {
 	}
 	for _, r := range routes {
 		from, to := s.nodes[r.From.Name], s.nodes[r.To.Name]
+		if s.late[to] != nil {
+			b.Edges = append(b.Edges, s.delayed(r, from, to)...)
+			continue
+		}
 		if r.When == nil {
 			b.Edges = append(b.Edges, s.way(from, to, r.Span, false)...)
+			continue
+		}
+		if !s.typed(r.When, from) {
+			s.question(r, from, to)
 			continue
 		}
 		when, alone := s.test(r.When, from)
@@ -63,6 +71,57 @@ func (s *siren) edges() {
 	}
 }
 
+// question writes an edge whose condition looks at values whose types only a run knows.
+func (s *siren) question(r *dialect.Route, from, to *sirenspec.Node) {
+	q := &question{siren: s, at: from, name: s.IDs[to.ID.Name] + "_when"}
+	when := q.holds(r.When, false)
+	if when == "" || s.skipped(from) || from.Skips {
+		s.Refuse(r.When.Span, "compare one value with a constant or another value in each part, or compute the rest in a node before it", "this condition is not converted")
+		return
+	}
+	at := r.Span
+	for i, target := range s.entrances(to) {
+		if i == 0 {
+			q.put(target)
+		}
+		last := s.ends(from)
+		if n := len(q.nodes); n > 0 {
+			last = q.nodes[n-1].ID.Name
+		}
+		s.Out.Body.Edges = append(s.Out.Body.Edges, convert.When(last, target, when, at))
+		at = source.Span{}
+	}
+}
+
+// delayed are the edges of a route that begin at a later node than its own.
+func (s *siren) delayed(r *dialect.Route, from, to *sirenspec.Node) (out []*ir.Edge) {
+	var parts []string
+	if s.skipped(from) && (s.goesOn(from) || s.fallback(from) != nil || r.When != nil) {
+		parts = append(parts, s.said(from)+" != null")
+	}
+	if r.When != nil && !s.typed(r.When, from) {
+		s.Refuse(r.When.Span, "let no other agent speak between "+from.ID.Name+" and "+to.ID.Name, "this condition is not converted, as what %s receives depends on the order of the engine", to.ID.Name)
+	} else if r.When != nil {
+		when, _ := s.test(r.When, from)
+		if r.When.Op == "||" {
+			when = "(" + when + ")"
+		}
+		parts = append(parts, when)
+	}
+	for i, t := range s.entrances(to) {
+		at := r.Span
+		if i > 0 {
+			at = source.Span{}
+		}
+		late, when := s.late[to], strings.Join(parts, " && ")
+		out = append(out, convert.When(s.ends(late), t, when, at))
+		if id := s.id(late); s.guardedSkip(late) {
+			out = append(out, convert.When(id, t, id+" == null && "+when, source.Span{}))
+		}
+	}
+	return out
+}
+
 // withResult is a condition of an edge that a node which fails does not lead on by.
 func (s *siren) withResult(n *sirenspec.Node, when string) string {
 	if s.guardedSkip(n) || strings.HasPrefix(when, s.id(n)+" != null && ") {
@@ -79,10 +138,23 @@ func (s *siren) guardedSkip(n *sirenspec.Node) bool {
 
 // inner are the edges between the nodes that one has become; made is false for one that stays one.
 func (s *siren) inner(n *sirenspec.Node) (out []*ir.Edge, made bool) {
+	out, made = s.parted(n)
+	if s.remembers(n) {
+		return append(out, convert.Edge(s.speaks(n), source.Span{}, s.remembered(n))), true
+	}
+	return out, made
+}
+
+// parted is inner without what writes to the memory.
+func (s *siren) parted(n *sirenspec.Node) (out []*ir.Edge, made bool) {
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		list := s.around(n)
 		return list, len(list) > 0
+	case *ir.Flow:
+		return chained([]string{s.id(n), s.said(n)}), true
+	case *ir.ToolChoice:
+		return chained([]string{s.id(n), s.said(n)}), open(v)
 	case *sirenspec.Factory:
 		names := []string{s.each(n), s.IDs[n.ID.Name]}
 		if id, ok := s.lists[n]; ok {
@@ -164,6 +236,14 @@ func (s *siren) entrances(n *sirenspec.Node) (out []string) {
 
 // ends is the last node of those that a node becomes.
 func (s *siren) ends(n *sirenspec.Node) string {
+	if s.remembers(n) {
+		return s.remembered(n)
+	}
+	return s.speaks(n)
+}
+
+// speaks is the last node of those, before what it says is written to the memory.
+func (s *siren) speaks(n *sirenspec.Node) string {
 	if collides(n) {
 		return s.kept(n)
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/sirenspec"
 )
 
-// A making is the factory whose instances are written, and what its items are.
+// A making is the factory whose instances are written, and what its items are; or a node that is a block of its own.
 type making struct {
+	block string // the node in such a block; empty: a factory
 	node  *sirenspec.Node
 	body  *ir.Body
 	text  bool   // items are text
@@ -196,6 +197,9 @@ func (s *siren) raw(r *dialect.Reference, at *sirenspec.Node) (place string, bel
 	if r.Root == "inputs" && len(r.Path) == 1 && r.Path[0] == "message" {
 		return "input.message", nil, true
 	}
+	if r.Root == "memory" && s.memory != nil {
+		return "state." + s.memory.field, r.Path, true
+	}
 	if expr, _, ok := s.seeded(r.Path); r.Root == "working" && ok {
 		return expr, nil, true
 	}
@@ -228,7 +232,7 @@ func (s *siren) list(n *sirenspec.Node, v ir.Value, below []string, instead ir.V
 // instanced is a placeholder that has its value in an instance of a factory; ok is false for others.
 func (s *siren) instanced(r *dialect.Reference, at *sirenspec.Node) (text string, ok bool) {
 	m := s.making
-	if m == nil {
+	if m == nil || m.block != "" {
 		return "", false
 	}
 	switch r.Root {

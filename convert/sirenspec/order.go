@@ -29,6 +29,9 @@ func (s *siren) leads(n *sirenspec.Node) (list []convert.Lead[*sirenspec.Node]) 
 	for _, from := range s.extra[n] {
 		add(from, true, false, false)
 	}
+	if w := s.late[n]; w != nil {
+		list = append(list, convert.Lead[*sirenspec.Node]{From: w, Late: true})
+	}
 	return list
 }
 
@@ -61,6 +64,9 @@ func (s *siren) chain() {
 				s.read[p.node] = true
 			}
 		})
+		for _, r := range n.Routes {
+			s.reads(r.When)
+		}
 	}
 	if !slices.ContainsFunc(s.tree.Nodes, func(n *sirenspec.Node) bool { return len(n.Routes) > 0 }) && len(s.order) > 1 {
 		for i, n := range s.order[1:] { // without edges one runs after the other
@@ -72,7 +78,8 @@ func (s *siren) chain() {
 	}
 	for i, n := range s.order {
 		if len(s.leads(n)) > 0 && !s.flow.Always(n) {
-			continue // a further edge would make it run
+			s.delay(n) // a further edge would make it run
+			continue
 		}
 		needs := s.needs(n)
 		for j := i - 1; j >= 0; j-- {
@@ -80,6 +87,39 @@ func (s *siren) chain() {
 				s.extra[n] = append(s.extra[n], m)
 			}
 		}
+	}
+}
+
+// reads notes the tools whose results a condition looks at.
+func (s *siren) reads(p *dialect.Predicate) {
+	if p == nil {
+		return
+	}
+	if p.Op == "ref" {
+		for _, of := range s.producers(p.Ref) {
+			s.read[of.node] = true
+		}
+	}
+	for _, k := range p.Kids {
+		s.reads(k)
+	}
+}
+
+// delay lets the edges to a node that may not run begin at one that always does and speaks before it in the engine's order. Their
+// conditions mean the same there: what they are about has run.
+func (s *siren) delay(n *sirenspec.Node) {
+	needs := s.needs(n)
+	for i := s.at(n) - 1; i >= 0; i-- {
+		w := s.order[i]
+		if !slices.Contains(needs, w) || s.flow.Before(w, n) {
+			continue
+		}
+		if s.flow.Always(w) && !slices.ContainsFunc(s.leads(n), func(l convert.Lead[*sirenspec.Node]) bool {
+			return l.Fail || !s.flow.Always(l.From) || !s.flow.Before(l.From, w)
+		}) {
+			s.late[n] = w
+		}
+		return
 	}
 }
 
@@ -100,6 +140,16 @@ func (s *siren) needs(n *sirenspec.Node) []*sirenspec.Node {
 				if s.flow.Always(m) && !s.skipped(m) {
 					break
 				}
+			}
+		}
+	}
+	if s.memory != nil && n != s.memory.node && len(n.Routes) == 0 {
+		out = append(out, s.memory.node)
+	}
+	if s.usesMemory(n) {
+		for _, m := range s.order[:s.at(n)] {
+			if s.usesMemory(m) && (s.remembers(m) || s.remembers(n)) {
+				out = append(out, m)
 			}
 		}
 	}
@@ -149,7 +199,7 @@ func isAgent(n *sirenspec.Node) bool {
 // speaks reports whether the next agent receives what a node returns.
 func speaks(n *sirenspec.Node) bool {
 	switch n.Verb.(type) {
-	case *ir.LLM, *ir.Human, *sirenspec.Swarm, *sirenspec.Factory:
+	case *ir.LLM, *ir.Human, *sirenspec.Swarm, *sirenspec.Factory, *ir.Flow:
 		return len(n.Writes) > 0
 	}
 	return false
@@ -180,7 +230,7 @@ func (s *siren) told(n *sirenspec.Node) string {
 	var parts []string
 	for _, m := range last {
 		switch m.Verb.(type) {
-		case *sirenspec.Swarm, *sirenspec.Factory: // a list as Python writes it
+		case *sirenspec.Swarm, *sirenspec.Factory, *ir.Flow: // a list or a dict as Python writes it
 			shown := s.Shown(s.said(m), schema.AnyType)
 			parts = append(parts, strings.TrimSuffix(strings.TrimPrefix(shown, "{{ "), " }}"))
 			continue

@@ -22,9 +22,11 @@ type siren struct {
 	order []*sirenspec.Node // in which the engine runs them
 	flow  *convert.Order[*sirenspec.Node]
 	extra map[*sirenspec.Node][]*sirenspec.Node // nodes that have to come before one that no edge leads to
+	late  map[*sirenspec.Node]*sirenspec.Node   // nodes at which the edges to one begin, see delay
 	read  map[*sirenspec.Node]bool              // tools whose result something reads
 	given []*ir.Output                          // that the context begins with
 
+	memory *memory // nil: none is kept
 	parts  []part
 	making *making                                // the factory whose instances are written; nil: none
 	lists  map[*sirenspec.Node]string             // of factories: the nodes that read their lists
@@ -40,7 +42,7 @@ var keys = map[string]string{
 // Convert converts a workflow. Its result is the bucket `output` of the context.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*sirenspec.Tree)
-	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}, failed: map[*sirenspec.Node]*dialect.Reference{}, lists: map[*sirenspec.Node]string{}}
+	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, late: map[*sirenspec.Node]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}, failed: map[*sirenspec.Node]*dialect.Reference{}, lists: map[*sirenspec.Node]string{}}
 	s.flow = &convert.Order[*sirenspec.Node]{Leads: s.leads, Fails: s.skipped}
 	c.Keys, c.Words = keys, words
 	s.sections()
@@ -57,6 +59,7 @@ func Convert(c *convert.Converter) {
 		}
 	}
 	s.chain()
+	s.inside()
 	c.Out.Input, c.Out.Secrets = s.tree.Input, slices.Clone(s.tree.Secrets)
 	for _, n := range s.tree.Nodes {
 		s.node(n)
@@ -73,9 +76,7 @@ func Convert(c *convert.Converter) {
 
 // words are what users call the parts that have no counterpart.
 var words = map[string]convert.Word{
-	"Flows": {Is: "nodes of the type `subworkflow`", Native: "convert each workflow, and write a `flow` node for each run"},
 	"Seeds": {Is: "values in `context`", Native: "write `init` on the native state fields"},
-	"Store": {Is: "a read of the memory", Native: "keep what runs share in a tool of your own"},
 }
 
 // sections refuses what is next to the nodes and has no counterpart.
@@ -83,14 +84,12 @@ func (s *siren) sections() {
 	if len(s.tree.Budgets) > 0 {
 		s.Refuse(s.tree.Budgets[0].Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
 	}
-	if s.tree.Memory && slices.ContainsFunc(s.tree.Nodes, func(n *sirenspec.Node) bool { return n.Store != nil }) {
-		s.Refuse(s.tree.Name.Span, "keep what runs share in a tool of your own", "the memory has no counterpart in the native language")
-	}
 	if s.tree.EnvFile != "" {
 		s.Refuse(s.tree.Name.Span, "set the variables where the program runs, or keep secrets in its `.env`", "a file of variables has no counterpart in the native language")
 	}
-	s.Only(s.tree.Name.Span, "the workflow", s.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description Input State Tools Body Includes Secrets Models")
+	s.Only(s.tree.Name.Span, "the workflow", s.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description Input State Tools Body Includes Secrets Models Flows")
 	s.seed(s.tree.Seeds)
+	s.recalls()
 	s.Only(s.tree.Name.Span, "the workflow", s.tree, "Workflow Nodes Order Upstream Seeds Budgets Memory EnvFile")
 }
 
@@ -115,12 +114,19 @@ func (s *siren) within() *ir.Body {
 
 // node rewrites a node, with what looks at its text before and after it.
 func (s *siren) node(n *sirenspec.Node) {
-	s.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Routes Attempts Skips System Prompt Args OutputKey Writes Request Guards Retry Failure Counted Limit")
+	s.Only(n.ID.Span, "the node "+n.ID.Name, n, "ID Verb Span Routes Attempts Skips System Prompt Args OutputKey Writes Request Guards Retry Failure Counted Limit Store")
 	if r := s.failed[n]; r != nil {
 		s.fail(n, r)
 		return
 	}
 	id := s.IDs[n.ID.Name]
+	if n.Store != nil {
+		s.recall(n)
+		return
+	}
+	if s.remembers(n) {
+		defer s.remember(n)
+	}
 	switch v := n.Verb.(type) {
 	case *ir.LLM:
 		s.ask(n, v)
@@ -131,22 +137,31 @@ func (s *siren) node(n *sirenspec.Node) {
 	case *sirenspec.Factory:
 		s.factory(n, v)
 	case *ir.ToolCall:
-		call := &ir.ToolCall{Name: convert.Name(id)}
-		node := s.add(n, id, call)
-		b, python := v.Tool.Binding.(*ir.PythonTool)
-		switch {
-		case n.Request != nil:
-			call.With = s.request(n)
-			node.Timeout = convert.Duration(time.Duration(n.Request.Seconds) * time.Second)
-		case python:
-			call.With = s.pythonCall(n, v.Tool, b)
-		default:
-			s.NoNode(n.ID, n.Verb)
-		}
-		s.failure(n, node)
+		s.call(n, func(id string) *ir.Node { return s.toolNode(n, v, id) })
+	case *ir.Flow:
+		s.child(n, v)
+	case *ir.ToolChoice:
+		s.choice(n, v)
 	default:
 		s.NoNode(n.ID, n.Verb)
 	}
+}
+
+// toolNode calls the tool of a node.
+func (s *siren) toolNode(n *sirenspec.Node, v *ir.ToolCall, id string) *ir.Node {
+	call := &ir.ToolCall{Name: convert.Name(s.IDs[n.ID.Name])}
+	node := s.add(n, id, call)
+	b, python := v.Tool.Binding.(*ir.PythonTool)
+	switch {
+	case n.Request != nil:
+		call.With = s.request(n)
+		node.Timeout = convert.Duration(time.Duration(n.Request.Seconds) * time.Second)
+	case python:
+		call.With = s.pythonCall(n, v.Tool, b)
+	default:
+		s.NoNode(n.ID, n.Verb)
+	}
+	return node
 }
 
 // ask rewrites an agent. Its guardrails become nodes around it, which can be taken out.
@@ -159,7 +174,14 @@ func (s *siren) ask(n *sirenspec.Node, v *ir.LLM) {
 		agent := s.Root.Get("agents").Get(convert.NodeAt(s.Root, n.Span).Get("agent").Text.Value)
 		llm.System = convert.Text(s.text(n.System, n), convert.Below(agent, "system"))
 	}
-	s.spent(n, s.voice(n, convert.Ref(s.told(n)), llm))
+	told := convert.Ref(s.told(n))
+	if s.blocked(n) {
+		s.block(n, func() { s.voice(n, told, llm) })
+		return
+	}
+	node := s.voice(n, told, llm)
+	s.stops(node)
+	s.spent(n, node)
 	if collides(n) {
 		kept := &ir.Object{Entries: []*ir.Entry{convert.Pair("output", convert.Ref(s.said(n)))}}
 		s.add(nil, s.kept(n), convert.Call(convert.PyText, convert.Pair("v", kept)))
@@ -296,7 +318,7 @@ func (s *siren) asked(a *sirenspec.Node, keep bool) {
 func (s *siren) wrapped(a *sirenspec.Node) bool {
 	by := s.by(a)
 	if by == nil || by == a {
-		return false
+		return s.blocked(a)
 	}
 	v, ok := by.Verb.(*sirenspec.Swarm)
 	return ok && (v.Keep || v.Last() == a) && (s.mayLack(a) || len(s.guards(a, false))+len(s.guards(a, true)) > 0)
@@ -312,18 +334,19 @@ func (s *siren) output() {
 	var names []string
 	by := map[string][]*sirenspec.Node{}
 	for _, n := range s.order {
-		w := n.Writes
-		if len(w) == 0 || w[0] != "output" || s.failed[n] != nil {
+		if s.failed[n] != nil {
 			continue
 		}
-		if len(w) != 2 {
-			s.Refuse(n.ID.Span, "write it to `output."+w[1]+"`", "a place below a name is not converted")
-			continue
+		for _, w := range outputs(n) {
+			if len(w) != 2 {
+				s.Refuse(n.ID.Span, "write it to `output."+w[1]+"`", "a place below a name is not converted")
+				continue
+			}
+			if by[w[1]] == nil {
+				names = append(names, w[1])
+			}
+			by[w[1]] = append(by[w[1]], n)
 		}
-		if by[w[1]] == nil {
-			names = append(names, w[1])
-		}
-		by[w[1]] = append(by[w[1]], n)
 	}
 	for _, o := range s.given {
 		if by[o.Name.Name] == nil {

@@ -62,9 +62,23 @@ func (s *siren) gives(n *sirenspec.Node, root string, path []string) (p producer
 		case own && path[1] == "outputs" && len(path) == 2, written:
 			return give(s.said(n), schema.AnyType)
 		}
-	case *ir.ToolCall:
+	case *ir.Flow:
+		place := path
+		if root == "working" && own && path[1] == "output" {
+			place = path[2:]
+		} else if root == "output" && path[0] == id {
+			place = path[1:]
+		} else if len(w) > 1 && root == w[0] && len(path) >= len(w)-1 && slices.Equal(w[1:], path[:len(w)-1]) {
+			place = path[len(w)-1:]
+		} else {
+			break
+		}
+		p, _ := give(s.said(n), schema.AnyType)
+		p.below = place
+		return p, true
+	case *ir.ToolCall, *ir.ToolChoice:
 		if own && path[1] == n.OutputKey {
-			p, _ := give(s.IDs[id], schema.AnyType)
+			p, _ := give(s.said(n), schema.AnyType)
 			p.below = path[2:]
 			return p, true
 		}
@@ -135,6 +149,10 @@ func (s *siren) reference(r *dialect.Reference, at *sirenspec.Node) (expr string
 			return no("", "nothing that is converted is at this place")
 		}
 		return s.orDefault("input.message", true, r, at)
+	case "memory":
+		if s.memory != nil {
+			return s.inMemory(r, at), schema.StringType, false
+		}
 	case "working":
 		if expr, typ, ok := s.seeded(r.Path); ok && typ.Kind == schema.String {
 			return s.orDefault(expr, true, r, at)
@@ -419,6 +437,9 @@ func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 
 // begins is the first node of those that a node becomes.
 func (s *siren) begins(n *sirenspec.Node) string {
+	if m := s.making; m != nil && m.node == n && m.block != "" && !isAgent(n) {
+		return m.block
+	}
 	if _, ok := n.Verb.(*sirenspec.Factory); ok {
 		if id, ok := s.lists[n]; ok {
 			return id
@@ -459,6 +480,12 @@ func (s *siren) said(n *sirenspec.Node) string {
 			return s.id(n) + "_said"
 		}
 		return s.last(n)
+	case *ir.ToolChoice:
+		if open(v) {
+			return s.FreeID(s.id(n) + "_result")
+		}
+	case *ir.Flow:
+		return s.FreeID(s.id(n) + "_output")
 	case *sirenspec.Swarm:
 		if v.Last() == nil {
 			return s.id(n) + ".said"

@@ -109,6 +109,7 @@ var (
 	attempt = regexp.MustCompile(`\[\d+\]/ask_`)      // of an agent that has a policy of its own
 	further = regexp.MustCompile(`\]/([a-z_]+)_\d+$`) // of a node that is in a loop twice
 	between = regexp.MustCompile(`\]/\w+_wait$`)      // the wait after one
+	written = regexp.MustCompile(`^remember_\w+$`)    // to the memory, which in a dialect are visits of one node
 )
 
 // outcomes are the runs of want/run. A key that ends in #2 is a second attempt.
@@ -125,6 +126,7 @@ func outcomes(dialect, text string) []outcome {
 			if dialect != "yamlgraph" { // where it is another round of a cycle
 				key = attempt.ReplaceAllString(visit.ReplaceAllString(key, ""), "/ask_")
 				key = further.ReplaceAllString(key, "]/$1")
+				key = written.ReplaceAllString(key, "memory")
 			}
 			if !seen[key] {
 				seen[key] = true

@@ -52,6 +52,26 @@ func Remember(r *flow.Run, n *flow.Node, t *flow.Tool[Recollection, value.Value]
 	return err
 }
 
+// Recalled is Recall as a tool of a workflow of the native language: the values of a folder by their keys, but for those that
+// were written more than ttl seconds ago; 0 keeps them for ever.
+func Recalled(dir string, ttl int) (value.Value, error) {
+	return memory{dir, time.Duration(ttl) * time.Second}.all()
+}
+
+// Remembered is Remember as such a tool: v is written at a path of the memory, whose first name is the key. It returns the
+// memory with it.
+func Remembered(dir string, memory value.Value, path []string, v value.Value) (value.Value, error) {
+	if len(path) == 0 {
+		return value.Value{}, value.Invalid("a value of a memory has a name")
+	}
+	return remembered(dir, set(dynamic.Of(memory), dynamic.Of(v), path), path[0])
+}
+
+func remembered(dir string, all dynamic.Field, key string) (value.Value, error) {
+	v := all.At(key).Value()
+	return all.Value(), memory{dir: dir}.keep(key, &v)
+}
+
 type memory struct {
 	dir string
 	ttl time.Duration

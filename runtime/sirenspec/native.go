@@ -175,3 +175,14 @@ func Concluded(text *string, answers []string) value.Value {
 	}
 	return value.List(all...)
 }
+
+// Written is what a workflow that a node runs has written: its output without what is null, as nothing has written that.
+func Written(v value.Value) value.Value {
+	var out []value.Entry
+	for i, key := range v.Keys() {
+		if x := v.Index(i); !x.IsNull() {
+			out = append(out, value.Entry{Key: key, Value: x})
+		}
+	}
+	return value.Map(out...)
+}

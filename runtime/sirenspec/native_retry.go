@@ -1,6 +1,8 @@
 package sirenspec
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -29,3 +31,20 @@ func Again(code, message string, details value.Value, tried, attempts int, on []
 }
 
 func inSeconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+var codes = []value.Code{value.ValidationError, value.Timeout, value.RateLimit, value.PolicyDenied, value.AuthRequired, value.ProviderError, value.NetworkError, value.SandboxError}
+
+// Chosen is the result of a function that a `tool_call` has called: answer is what that gives. A call that failed is an error,
+// or null with skip.
+func Chosen(answer value.Value, skip bool) (value.Value, error) {
+	out, _ := answer.Get("result")
+	if ok, _ := answer.Get("success"); ok.Bool() || skip {
+		return out, nil
+	}
+	text, _ := answer.Get("error")
+	code, rest, coded := strings.Cut(text.String(), ": ")
+	if coded && slices.Contains(codes, value.Code(code)) {
+		return value.Value{}, value.Errorf(value.Code(code), "%s", rest)
+	}
+	return value.Value{}, value.Errorf(value.Unknown, "%s", text.String())
+}
