@@ -278,7 +278,7 @@ func (s *siren) cases(n *sirenspec.Node) map[string][]string {
 	out := map[string][]string{}
 	for len(n.Routes) == 1 && s.nodes[n.Routes[0].From.Name] != nil {
 		r := n.Routes[0]
-		if w := r.When; w != nil && (w.Op == "==" || w.Op == "!=") && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" {
+		if w := r.When; w != nil && (w.Op == "==" || w.Op == "!=") && w.Kids[0].Op == "ref" && w.Kids[1].Op == "const" && w.Kids[1].Lit.Tag == "!!str" { // 1 equals 1.0 and true
 			place := w.Kids[0].Ref.Root + "." + strings.Join(w.Kids[0].Ref.Path, ".")
 			out[place] = append(out[place], w.Op+w.Kids[1].Lit.Text.Value)
 		}

@@ -22,13 +22,24 @@ type question struct {
 	nodes []*ir.Node
 }
 
-// typed reports whether a condition looks at nothing but the texts of agents.
+// typed reports whether a condition compares nothing but the texts of agents.
 func (s *siren) typed(p *dialect.Predicate, at *sirenspec.Node) bool {
+	switch p.Op {
+	case "ref", "in", "not in":
+		return false
+	case "&&", "||", "not":
+		return !slices.ContainsFunc(p.Kids, func(k *dialect.Predicate) bool { return !s.typed(k, at) })
+	}
+	return s.texts(p, at)
+}
+
+// texts reports whether a part of a condition looks at nothing but the texts of agents.
+func (s *siren) texts(p *dialect.Predicate, at *sirenspec.Node) bool {
 	if p.Op == "ref" {
 		_, _, ok := s.tested(p.Ref, at)
 		return ok
 	}
-	return !slices.ContainsFunc(p.Kids, func(k *dialect.Predicate) bool { return !s.typed(k, at) })
+	return !slices.ContainsFunc(p.Kids, func(k *dialect.Predicate) bool { return !s.texts(k, at) })
 }
 
 // holds is the condition as an expression that is true where it holds, or with no where it is certainly false. Empty: it is not
@@ -95,7 +106,14 @@ func (q *question) known(p *dialect.Predicate) string {
 	if text := c.Typed(p); text != "" {
 		return text
 	}
-	if p.Op == "ref" {
+	switch p.Op {
+	case "in":
+		return q.contained(p, c.Place)
+	case "not in":
+		if text := q.contained(p, c.Place); text != "" {
+			return "!(" + text + ")"
+		}
+	case "ref":
 		switch place, typ := c.Place(p.Ref); {
 		case typ == nil:
 		case typ.Kind == schema.String:
@@ -105,6 +123,39 @@ func (q *question) known(p *dialect.Predicate) string {
 		}
 	}
 	return ""
+}
+
+// contained is `in` of a text and constants; empty: the condition is none.
+func (q *question) contained(p *dialect.Predicate, place func(*dialect.Reference) (string, *schema.Type)) string {
+	text := func(p *dialect.Predicate) string {
+		if p.Op == "ref" {
+			if expr, typ := place(p.Ref); typ != nil && typ.Kind == schema.String {
+				return expr
+			}
+		} else if p.Op == "const" && p.Lit.Tag == "!!str" {
+			return doc.Escaped(p.Lit.Text.Value)
+		}
+		return ""
+	}
+	part, whole := p.Kids[0], p.Kids[1]
+	a := text(part)
+	if b := text(whole); a != "" && b != "" && whole.Op == "ref" {
+		return b + ".contains(" + a + ")"
+	}
+	if a == "" || part.Op != "ref" || whole.Op != "list" && whole.Op != "tuple" {
+		return ""
+	}
+	var items []string
+	for _, k := range whole.Kids {
+		if k.Op != "const" || k.Lit.Tag != "!!str" {
+			return ""
+		}
+		items = append(items, doc.Escaped(k.Lit.Text.Value))
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return a + " in [" + strings.Join(items, ", ") + "]"
 }
 
 // place is a value that is certainly there, of type any where only a run knows what it is; nil: it is not converted.
@@ -120,7 +171,7 @@ func (q *question) place(r *dialect.Reference) (string, *schema.Type) {
 	}
 	p := list[0]
 	sure := p.node == q.at && !q.skipped(q.at) || q.flow.Left(p.node, q.at)
-	if !sure || p.own && q.unsaid(p.node) || p.node.Skips {
+	if !sure || p.own && q.unsaid(p.node) || p.node.Skips || q.keeps(p) {
 		return "", nil
 	}
 	return p.place, p.typ
@@ -274,16 +325,18 @@ func textList(list []string) *ir.List {
 	return out
 }
 
-// put puts the nodes of a question in front of the one that runs when it holds, one after the other, and returns the last.
-func (q *question) put(target string) string {
+// put puts the nodes of a question in front of the one that runs when it holds, one after the other.
+func (q *question) put(target string) {
 	b := &q.Out.Body
 	from := q.ends(q.at)
 	i := slices.IndexFunc(b.Nodes, func(n *ir.Node) bool { return n.ID.Name == target })
+	if i < 0 {
+		return // it was refused
+	}
 	b.Nodes = slices.Insert(b.Nodes, i, q.nodes...)
 	names := []string{from}
 	for _, n := range q.nodes {
 		names = append(names, n.ID.Name)
 	}
 	b.Edges = append(b.Edges, chained(names)...)
-	return names[len(names)-1]
 }
