@@ -79,6 +79,9 @@ func (s *siren) question(r *dialect.Route, from, to *sirenspec.Node) {
 		s.Refuse(r.When.Span, "compare one value with a constant or another value in each part, or compute the rest in a node before it", "this condition is not converted")
 		return
 	}
+	if when == "true" || when == "false" {
+		q.nodes = nil
+	}
 	at := r.Span
 	for i, target := range s.entrances(to) {
 		if i == 0 {

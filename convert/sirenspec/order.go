@@ -135,7 +135,7 @@ func (s *siren) needs(n *sirenspec.Node) []*sirenspec.Node {
 	var out []*sirenspec.Node
 	if isAgent(n) {
 		for i := s.at(n) - 1; i >= 0; i-- {
-			if m := s.order[i]; speaks(m) {
+			if m := s.order[i]; speaks(m) && !s.never(m) {
 				out = append(out, m)
 				if s.flow.Always(m) && !s.skipped(m) {
 					break
@@ -211,7 +211,7 @@ func (s *siren) told(n *sirenspec.Node) string {
 	sure := false
 	for i := s.at(n) - 1; i >= 0 && !sure; i-- {
 		m := s.order[i]
-		if !speaks(m) || s.exclusive(m, n) || s.fallback(m) == n {
+		if !speaks(m) || s.exclusive(m, n) || s.fallback(m) == n || s.never(m) {
 			continue
 		}
 		if !s.flow.Before(m, n) {

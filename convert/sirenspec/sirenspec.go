@@ -81,11 +81,16 @@ var words = map[string]convert.Word{
 
 // sections refuses what is next to the nodes and has no counterpart.
 func (s *siren) sections() {
-	if len(s.tree.Budgets) > 0 {
-		s.Refuse(s.tree.Budgets[0].Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
+	for _, b := range s.tree.Budgets {
+		if b.Exceeded == "warn" {
+			s.Note(b.Span, "`--usage FILE` writes what each call took", "the budget only warns, and the native program does not")
+			continue
+		}
+		s.Refuse(b.Span, "write `policy: {max_tokens: ..., max_cost_usd: ...}` in the native file", "the engine looks at a budget after each node, and a native policy before each call: they stop at other places")
+		break
 	}
 	if s.tree.EnvFile != "" {
-		s.Refuse(s.tree.Name.Span, "set the variables where the program runs, or keep secrets in its `.env`", "a file of variables has no counterpart in the native language")
+		s.Note(s.Entry("env_file"), "set its other variables where the program runs", "`%s` is not read: a native program takes its secrets from a file `.env` in the folder that it runs in, and other variables from the environment", s.tree.EnvFile)
 	}
 	s.Only(s.tree.Name.Span, "the workflow", s.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description Input State Tools Body Includes Secrets Models Flows")
 	s.seed(s.tree.Seeds)

@@ -39,7 +39,28 @@ func (s *siren) texts(p *dialect.Predicate, at *sirenspec.Node) bool {
 		_, _, ok := s.tested(p.Ref, at)
 		return ok
 	}
-	return !slices.ContainsFunc(p.Kids, func(k *dialect.Predicate) bool { return !s.texts(k, at) })
+	return (len(p.Kids) > 0 || p.Op == "const") && !slices.ContainsFunc(p.Kids, func(k *dialect.Predicate) bool { return !s.texts(k, at) })
+}
+
+// never reports whether no run gets to a node: none of the conditions of its edges ever holds.
+func (s *siren) never(n *sirenspec.Node) bool {
+	return len(n.Routes) > 0 && !slices.ContainsFunc(n.Routes, func(r *dialect.Route) bool {
+		q := &question{siren: s, at: s.nodes[r.From.Name]}
+		return r.When == nil || q.at == nil || s.typed(r.When, q.at) || q.holds(r.When, false) != "false"
+	})
+}
+
+// raises reports whether a value raises an exception of Python in every run: an unknown name, and what was spent where the
+// engine has not counted yet.
+func (q *question) raises(p *dialect.Predicate) bool {
+	switch p.Op {
+	case "unknown":
+		return true
+	case "ref":
+		return q.tree.Upstream && p.Ref.Root == "working" && p.Ref.Path[0] == "_budget" &&
+			!slices.ContainsFunc(q.order[:q.siren.at(q.at)], func(n *sirenspec.Node) bool { _, tool := n.Verb.(*ir.ToolCall); return !tool })
+	}
+	return false
 }
 
 // holds is the condition as an expression that is true where it holds, or with no where it is certainly false. Empty: it is not
@@ -55,6 +76,9 @@ func (q *question) holds(p *dialect.Predicate, no bool) string {
 	case "&&", "||":
 		return q.both(p, no)
 	}
+	if q.raises(p) || flipped[p.Op] != "" && slices.ContainsFunc(p.Kids, q.raises) {
+		return "false"
+	}
 	if text := q.known(p); text != "" && no {
 		return "!(" + text + ")"
 	} else if text != "" {
@@ -65,26 +89,52 @@ func (q *question) holds(p *dialect.Predicate, no bool) string {
 
 // both is `and` and `or`, which look at the second part only where the first does not decide.
 func (q *question) both(p *dialect.Predicate, no bool) string {
-	a := q.holds(p.Kids[0], no)
-	if a == "" {
-		return ""
-	}
-	if (p.Op == "&&") != no {
-		b := q.holds(p.Kids[1], no)
-		if b == "" {
-			return ""
-		}
-		return side(a) + " && " + side(b)
-	}
+	a, b := q.holds(p.Kids[0], no), q.holds(p.Kids[1], no)
 	other := q.holds(p.Kids[0], !no)
-	b := q.holds(p.Kids[1], no)
 	switch {
-	case other == "" || b == "":
+	case a == "" || b == "" || other == "":
 		return ""
-	case !strings.Contains(a, "default(") && !strings.Contains(a, " != null"): // the first part always says yes or no
-		return a + " || " + side(b)
+	case (p.Op == "&&") != no:
+		return both(a, b)
+	case q.certain(p.Kids[0]):
+		return either(a, b)
 	}
-	return a + " || " + side(other) + " && " + side(b)
+	return either(a, both(other, b))
+}
+
+// certain reports whether a part of a condition always says yes or no.
+func (q *question) certain(p *dialect.Predicate) bool {
+	switch p.Op {
+	case "const":
+		return true
+	case "not", "&&", "||":
+		return !slices.ContainsFunc(p.Kids, func(k *dialect.Predicate) bool { return !q.certain(k) })
+	}
+	return q.known(p) != ""
+}
+
+func both(a, b string) string {
+	switch {
+	case a == "false" || b == "false":
+		return "false"
+	case a == "true":
+		return b
+	case b == "true":
+		return a
+	}
+	return side(a) + " && " + side(b)
+}
+
+func either(a, b string) string {
+	switch {
+	case a == "true" || b == "true":
+		return "true"
+	case a == "false":
+		return b
+	case b == "false":
+		return a
+	}
+	return a + " || " + b
 }
 
 // side is a part of `&&`.
