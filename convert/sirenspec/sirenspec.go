@@ -26,7 +26,8 @@ type siren struct {
 	read  map[*sirenspec.Node]bool              // tools whose result something reads
 	given []*ir.Output                          // that the context begins with
 
-	memory *memory // nil: none is kept
+	memory *memory         // nil: none is kept
+	asks   map[string]bool // the nodes that conditions ask
 	parts  []part
 	making *making                                // the factory whose instances are written; nil: none
 	lists  map[*sirenspec.Node]string             // of factories: the nodes that read their lists
@@ -42,7 +43,7 @@ var keys = map[string]string{
 // Convert converts a workflow. Its result is the bucket `output` of the context.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*sirenspec.Tree)
-	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, late: map[*sirenspec.Node]*sirenspec.Node{}, read: map[*sirenspec.Node]bool{}, failed: map[*sirenspec.Node]*dialect.Reference{}, lists: map[*sirenspec.Node]string{}}
+	s := &siren{Converter: c, tree: tree, nodes: map[string]*sirenspec.Node{}, extra: map[*sirenspec.Node][]*sirenspec.Node{}, late: map[*sirenspec.Node]*sirenspec.Node{}, asks: map[string]bool{}, read: map[*sirenspec.Node]bool{}, failed: map[*sirenspec.Node]*dialect.Reference{}, lists: map[*sirenspec.Node]string{}}
 	s.flow = &convert.Order[*sirenspec.Node]{Leads: s.leads, Fails: s.skipped}
 	c.Keys, c.Words = keys, words
 	s.sections()

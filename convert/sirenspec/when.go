@@ -44,6 +44,9 @@ func (s *siren) texts(p *dialect.Predicate, at *sirenspec.Node) bool {
 
 // never reports whether no run gets to a node: none of the conditions of its edges ever holds.
 func (s *siren) never(n *sirenspec.Node) bool {
+	asks := s.asks
+	defer func() { s.asks = asks }()
+	s.asks = map[string]bool{}
 	return len(n.Routes) > 0 && !slices.ContainsFunc(n.Routes, func(r *dialect.Route) bool {
 		q := &question{siren: s, at: s.nodes[r.From.Name]}
 		return r.When == nil || q.at == nil || s.typed(r.When, q.at) || q.holds(r.When, false) != "false"
@@ -334,11 +337,11 @@ func (q *question) node(function string, with ...*ir.Entry) string {
 			return n.ID.Name
 		}
 	}
-	id := q.name
-	if len(q.nodes) > 0 {
-		id += "_" + strconv.Itoa(len(q.nodes)+1)
+	id := q.FreeID(q.name)
+	for i := 2; q.asks[id]; i++ {
+		id = q.FreeID(q.name + "_" + strconv.Itoa(i))
 	}
-	id = q.FreeID(id)
+	q.asks[id] = true
 	q.nodes = append(q.nodes, &ir.Node{ID: convert.Name(id), Verb: call})
 	return id
 }
