@@ -72,6 +72,7 @@ func (s *siren) inside() {
 	if !s.Inner {
 		return
 	}
+	s.Note(s.tree.Name.Span, "", "a node that fails ends this workflow with what it has written, as where another one runs it; by itself it failed")
 	for i, n := range s.order {
 		switch n.Verb.(type) {
 		case *ir.LLM, *ir.ToolCall, *ir.Flow:

@@ -60,6 +60,7 @@ type testcase struct {
 	archive            *txtar.Archive
 	text               string         // the native file; empty when it is refused
 	reason             string         // of the refusal
+	notes              string         // about what a reader has to know
 	flows              []*source.File // the native files that it runs
 
 	program *check.Program // of the native file
@@ -210,6 +211,9 @@ func (c *testcase) convert() error {
 		}
 		return fmt.Errorf("nothing is converted, and nothing is said")
 	}
+	for _, d := range sink.List() {
+		c.notes += d.Message + "\n"
+	}
 	c.text, c.flows = out.Text, out.Flows
 	c.opts = codegen.Options{Package: goname.Package(c.program.WF.Name.Name), Path: "github.com/flowgen-dev/flowgen/golden/" + c.dir, Name: strings.TrimSuffix(c.native(), ".flowgen.yaml") + "_flow"}
 	return nil
@@ -306,6 +310,20 @@ func TestRefused(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		if name, _, _ := strings.Cut(line, ":"); now[name] != nil && !slices.Contains(made, line) {
 			t.Errorf("no longer refused, or for another reason (%s): %s", now[name].reason, line)
+		}
+	}
+}
+
+// TestNotes: what a native file does not do is told.
+func TestNotes(t *testing.T) {
+	told := map[string]string{
+		"sirenspec/env_absent":      "`settings.env` is not read: a native program takes its secrets from a file `.env`",
+		"sirenspec/budget_upstream": "the budget only warns, and the native program does not",
+		"sirenspec/child":           "a node that fails ends this workflow with what it has written",
+	}
+	for _, c := range cases(t) {
+		if !strings.Contains(c.notes, told[c.dir]) {
+			t.Errorf("%s: the notes do not say %q:\n%s", c.dir, told[c.dir], c.notes)
 		}
 	}
 }
