@@ -80,6 +80,9 @@ func (s *siren) question(r *dialect.Route, from, to *sirenspec.Node) {
 		return
 	}
 	if when == "true" || when == "false" {
+		for _, n := range q.nodes {
+			delete(s.asks, n.ID.Name)
+		}
 		q.nodes = nil
 	}
 	at := r.Span

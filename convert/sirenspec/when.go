@@ -53,14 +53,14 @@ func (s *siren) never(n *sirenspec.Node) bool {
 	})
 }
 
-// raises reports whether a value raises an exception of Python in every run: an unknown name, and what was spent where the
-// engine has not counted yet.
+// raises reports whether a value raises an exception of Python in every run: an unknown name, a place that nothing writes,
+// and what was spent where the engine has not counted yet.
 func (q *question) raises(p *dialect.Predicate) bool {
 	switch p.Op {
 	case "unknown":
 		return true
 	case "ref":
-		return q.tree.Upstream && p.Ref.Root == "working" && p.Ref.Path[0] == "_budget" &&
+		return q.missing(p.Ref) || q.tree.Upstream && p.Ref.Root == "working" && p.Ref.Path[0] == "_budget" &&
 			!slices.ContainsFunc(q.order[:q.siren.at(q.at)], func(n *sirenspec.Node) bool { _, tool := n.Verb.(*ir.ToolCall); return !tool })
 	}
 	return false
