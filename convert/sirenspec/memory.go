@@ -75,7 +75,7 @@ func (s *siren) remember(n *sirenspec.Node) {
 	id := s.remembered(n)
 	node := s.add(nil, id, &ir.ToolCall{Name: convert.Name(s.memory.remember), With: convert.With(
 		convert.Pair("dir", convert.Literal(s.memory.store.Path)), convert.Pair("memory", convert.Ref("state."+s.memory.field)),
-		convert.Pair("path", textList(n.Writes[1:])), convert.Pair("value", convert.Ref(s.said(n))))})
+		convert.Pair("path", textList(n.Writes[1:])), convert.Pair("v", convert.Ref(s.said(n))))})
 	node.Set = []*ir.Set{convert.Set(s.memory.field, id)}
 }
 

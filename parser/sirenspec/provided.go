@@ -48,7 +48,7 @@ var provided = func() ir.Provided {
 		sure(function("Compare", schema.OptOf(schema.BoolType, ""), v, path, param("is", schema.StringType), param("to", schema.AnyType))),
 		sure(function("CompareParts", schema.OptOf(schema.BoolType, ""), v, path, param("is", schema.StringType), param("to", schema.AnyType), param("to_path", schema.ListOf(schema.StringType)))),
 		function("Recalled", schema.AnyType, param("dir", schema.StringType), param("ttl", number)),
-		function("Remembered", schema.AnyType, param("dir", schema.StringType), param("memory", schema.AnyType), path, param("value", schema.AnyType)),
+		function("Remembered", schema.AnyType, param("dir", schema.StringType), param("memory", schema.AnyType), path, v),
 		sure(function("Written", schema.AnyType, v)),
 		function("Chosen", schema.AnyType, param("answer", schema.AnyType), param("skip", schema.BoolType)),
 		function("Again", schema.DurationType, param("code", schema.StringType), param("message", schema.StringType), param("details", schema.AnyType),
