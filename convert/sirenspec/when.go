@@ -295,7 +295,7 @@ func (q *question) asked(p *dialect.Predicate, no bool) string {
 	}
 	with := []*ir.Entry{convert.Pair("v", a.value), convert.Pair("path", textList(a.below)), convert.Pair("is", convert.Literal(op)), convert.Pair("to", b.value)}
 	if len(b.below) > 0 {
-		return said(q.node("CompareParts", append(with, convert.Pair("to_path", textList(b.below)))...), no)
+		return said(q.node("CompareParts", append(with, convert.Pair("below", textList(b.below)))...), no)
 	}
 	return said(q.node("Compare", with...), no)
 }

@@ -46,7 +46,7 @@ var provided = func() ir.Provided {
 		sure(function("Truth", schema.OptOf(schema.BoolType, ""), v, path)),
 		sure(function("Size", schema.OptOf(schema.IntType, ""), v, path)),
 		sure(function("Compare", schema.OptOf(schema.BoolType, ""), v, path, param("is", schema.StringType), param("to", schema.AnyType))),
-		sure(function("CompareParts", schema.OptOf(schema.BoolType, ""), v, path, param("is", schema.StringType), param("to", schema.AnyType), param("to_path", schema.ListOf(schema.StringType)))),
+		sure(function("CompareParts", schema.OptOf(schema.BoolType, ""), v, path, param("is", schema.StringType), param("to", schema.AnyType), param("below", schema.ListOf(schema.StringType)))),
 		function("Recalled", schema.AnyType, param("dir", schema.StringType), param("ttl", number)),
 		function("Remembered", schema.AnyType, param("dir", schema.StringType), param("memory", schema.AnyType), path, v),
 		sure(function("Written", schema.AnyType, v)),

@@ -30,11 +30,11 @@ func Compare(v value.Value, path []string, is string, to value.Value) *bool {
 	return CompareParts(v, path, is, to, nil)
 }
 
-// CompareParts is Compare with what is at a path of the other value.
-func CompareParts(v value.Value, path []string, is string, to value.Value, toPath []string) *bool {
+// CompareParts is Compare with what is at the path below of the other value.
+func CompareParts(v value.Value, path []string, is string, to value.Value, below []string) *bool {
 	var c Condition
 	x := c.At(dynamic.Of(v), path...)
-	y := c.At(dynamic.Of(to), toPath...)
+	y := c.At(dynamic.Of(to), below...)
 	switch is {
 	case "==":
 		return c.says(c.Equal(x, y))
