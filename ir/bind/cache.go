@@ -7,40 +7,46 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// A Cache keeps what the go command said about packages, for callers that compile many workflows over the same Go files:
+// A Cache keeps what the go command said about packages, and that it failed, for callers that compile many workflows over the same Go files:
 // one that has loaded a package from the same folder does not run the go command for it again. It never notices that a
 // Go file, the overlay or the environment has changed; make a new one then. The zero Cache is empty and ready for use.
 // It may be shared by goroutines.
 type Cache struct {
 	mu     sync.Mutex
-	loaded map[string]*packages.Package // by folder and pattern; nil: there is no such package
-	codes  map[[3]string]string         // hashes of code by folder of the module, package and function
+	loaded map[string]loaded    // by folder and pattern
+	codes  map[[3]string]string // hashes of code by folder of the module, package and function
+}
+
+// loaded is what became of a pattern: a package, nil where there is none, or how the go command failed.
+type loaded struct {
+	pkg *packages.Package
+	err error
 }
 
 func cacheKey(opts Options, pattern string) string {
 	return opts.Dir + "\x00" + strconv.FormatBool(opts.Tests) + "\x00" + pattern
 }
 
-func (c *Cache) get(opts Options, pattern string) (*packages.Package, bool) {
+func (c *Cache) get(opts Options, pattern string) (loaded, bool) {
 	if c == nil {
-		return nil, false
+		return loaded{}, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pkg, ok := c.loaded[cacheKey(opts, pattern)]
-	return pkg, ok
+	l, ok := c.loaded[cacheKey(opts, pattern)]
+	return l, ok
 }
 
-func (c *Cache) put(opts Options, pattern string, pkg *packages.Package) {
+func (c *Cache) put(opts Options, pattern string, l loaded) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.loaded == nil {
-		c.loaded = map[string]*packages.Package{}
+		c.loaded = map[string]loaded{}
 	}
-	c.loaded[cacheKey(opts, pattern)] = pkg
+	c.loaded[cacheKey(opts, pattern)] = l
 }
 
 // code is the hash of a function's code.

@@ -121,10 +121,13 @@ func (l *loader) query(patterns []string) error {
 	}
 	var unknown []string
 	for _, p := range patterns {
-		if pkg, known := l.opts.Cache.get(l.opts, p); known {
-			l.byPattern[p] = pkg
-		} else {
+		switch known, ok := l.opts.Cache.get(l.opts, p); {
+		case !ok:
 			unknown = append(unknown, p)
+		case known.err != nil:
+			return known.err
+		default:
+			l.byPattern[p] = known.pkg
 		}
 	}
 	if len(unknown) == 0 {
@@ -133,6 +136,17 @@ func (l *loader) query(patterns []string) error {
 	if l.opts.Later {
 		return errLater
 	}
+	err := l.ask(unknown)
+	if err != nil { // remembered, or a caller that loads in the background would do so again and again
+		for _, p := range unknown {
+			l.opts.Cache.put(l.opts, p, loaded{err: err})
+		}
+	}
+	return err
+}
+
+// ask runs the go command.
+func (l *loader) ask(unknown []string) error {
 	if err := programs.CheckGo(l.opts.Dir); err != nil {
 		return err
 	}
@@ -166,7 +180,7 @@ func (l *loader) query(patterns []string) error {
 				l.byPattern[p] = pkg
 			}
 		}
-		l.opts.Cache.put(l.opts, p, l.byPattern[p])
+		l.opts.Cache.put(l.opts, p, loaded{pkg: l.byPattern[p]})
 	}
 	return nil
 }
