@@ -12,7 +12,6 @@ package runs
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -387,7 +386,7 @@ func (f *Folder) Removed(id string) (bool, error) {
 
 // Writable returns why no run can be recorded at the moment, nil when one can.
 func (f *Folder) Writable() error {
-	dir := filepath.Join(f.dir, probeName+rand.Text()) // others ask at the same time
+	dir := filepath.Join(f.dir, probeName+strconv.FormatUint(mathrand.Uint64(), 16)) // others ask at the same time
 	if err := f.mkdir(dir, false); err != nil {
 		return err
 	}
