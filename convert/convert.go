@@ -24,15 +24,26 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// A Compiler checks a native workflow file, which need not be on the disk, and returns what it says about it. The file's
-// name is relative to the same folder as that of the workflow that is converted, and in its folder.
-type Compiler func(f *source.File) []diag.Diagnostic
+// A Compiler checks what is made. Names of files are relative to the same folder as that of the workflow that is converted, and
+// in its folder.
+type Compiler struct {
+	// Check is what a native workflow file, the last of those given, says: none of them need be on the disk.
+	Check func(made ...*source.File) []diag.Diagnostic
+	// Texts makes the Go file of a name that has text functions.
+	Texts func(name string, list []TextFunc) (*source.File, error)
+}
+
+// A TextFunc is a text function that nodes of the native workflow call.
+type TextFunc struct {
+	*ir.TextFunc
+	Null []string // parameters of which null is a value, and not the lack of one
+}
 
 // A Result is a native workflow.
 type Result struct {
 	Text  string            // in canonical layout
 	Nodes map[string]string // the native ids of nodes by those of the dialect
-	Flows []*source.File    // the workflows that it runs, each after those that it runs itself
+	Flows []*source.File    // the workflows that it runs, each after those that it runs itself, and Go files that they call
 }
 
 // A Func converts the workflows of one dialect. It narrows: it finds out the types of what the file leaves open, and refuses
@@ -92,7 +103,9 @@ func (f *flows) workflow(wf *ir.Workflow, name string, inner bool) (out Result, 
 	c.Root = root
 	for {
 		if again, err := c.attempt(name, f.compile, &out); err != nil || !again {
-			out.Nodes = c.IDs
+			if out.Nodes = c.IDs; err == nil && !c.Refused && c.texted != nil {
+				f.files = append(f.files, c.texted)
+			}
 			return out, err == nil && !c.Refused, err
 		}
 	}
@@ -121,12 +134,15 @@ type Converter struct {
 	named   map[string]bool
 	texts   []written
 	madeIDs map[string]bool // of nodes that the conversion adds, in this attempt
+
+	functions []TextFunc   // that nodes call
+	texted    *source.File // has them
 }
 
 // attempt writes the file and checks it. again says that a state field turned out to be absent at times, so that its type
 // is another.
 func (c *Converter) attempt(name string, compile Compiler, out *Result) (again bool, err error) {
-	if c.Out, c.named, c.texts, c.madeIDs = (&ir.Workflow{}), map[string]bool{}, nil, map[string]bool{}; !c.again {
+	if c.Out, c.named, c.texts, c.madeIDs, c.functions = (&ir.Workflow{}), map[string]bool{}, nil, map[string]bool{}, nil; !c.again {
 		c.nameNodes()
 	}
 	c.workflow()
@@ -140,8 +156,15 @@ func (c *Converter) attempt(name string, compile Compiler, out *Result) (again b
 	if out.Text, err = canonical(f); err != nil {
 		return false, err
 	}
-	f = source.NewFile(name, out.Text)
-	for _, d := range compile(f) {
+	made := []*source.File{source.NewFile(name, out.Text)}
+	f = made[0]
+	if c.texted = nil; len(c.functions) > 0 {
+		if c.texted, err = compile.Texts(c.textsFile(), c.functions); err != nil {
+			return false, err
+		}
+		made = slices.Insert(made, 0, c.texted)
+	}
+	for _, d := range compile.Check(made...) {
 		if d.Severity != diag.Error {
 			continue
 		}

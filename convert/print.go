@@ -181,6 +181,8 @@ func (c *Converter) state() doc.Value {
 		}
 		if word := merges[s.Merge.Kind]; word != "" {
 			v.Add("merge", doc.Scalar(word), source.Span{})
+		} else if s.Merge.Kind == ir.MergeReducer {
+			v.Add("merge", doc.Scalar(doc.Quoted("go:"+s.Merge.Reducer.Ref.Name)), source.Span{})
 		} else if s.Merge.Kind != ir.MergeLast {
 			c.Refuse(s.Span, "write `merge` with a Go function on the native state field", "the merge rule of %s is not converted", s.Name.Name)
 		}

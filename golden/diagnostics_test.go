@@ -130,13 +130,14 @@ func compile(text string, code diag.Code) []diag.Diagnostic {
 
 // convertExample converts a program. What it becomes is checked as a file of its own.
 func convertExample(p *check.Program, sink *diag.Sink) {
-	_, _, err := convert.Workflow(p, flowparser.Conversion(p.WF.Origin), "native.flowgen.yaml", func(f *source.File) []diag.Diagnostic {
+	_, _, err := convert.Workflow(p, flowparser.Conversion(p.WF.Origin), "native.flowgen.yaml", convert.Compiler{Check: func(made ...*source.File) []diag.Diagnostic {
+		f := made[len(made)-1]
 		inner := &diag.Sink{}
 		if wf := flowparser.Parse(one{f.Name, f.Text}, f.Name, inner); wf != nil {
 			check.Check(wf, inner)
 		}
 		return inner.List()
-	}, sink)
+	}}, sink)
 	if err != nil {
 		sink.Report(diag.Diagnostic{Code: diag.CannotRead, Message: err.Error()})
 	}

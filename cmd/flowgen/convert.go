@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/convert"
 	"github.com/flowgen-dev/flowgen/internal/files"
+	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser"
@@ -79,11 +80,13 @@ func (a *app) converted(disk *disk, name string) (*conversion, error) {
 	reader.reading = parser.Options{}
 	sink := &diag.Sink{}
 	a.file = name
-	out, ok, err := convert.Workflow(from.program, parser.Conversion(from.program.WF.Origin), beside, func(f *source.File) []diag.Diagnostic {
-		disk.texts[f.Name] = []byte(f.Text)
-		c.native = reader.compile(disk, f.Name)
+	out, ok, err := convert.Workflow(from.program, parser.Conversion(from.program.WF.Origin), beside, convert.Compiler{Check: func(made ...*source.File) []diag.Diagnostic {
+		for _, f := range made {
+			disk.put(f)
+		}
+		c.native = reader.compile(disk, made[len(made)-1].Name)
 		return c.native.list
-	}, sink)
+	}, Texts: codeTexts}, sink)
 	a.file = ""
 	if err != nil {
 		return nil, &fault{what: err.Error(), file: name}
@@ -93,6 +96,28 @@ func (a *app) converted(disk *disk, name string) (*conversion, error) {
 		c.made = append(out.Flows, source.NewFile(beside, out.Text))
 	}
 	return c, nil
+}
+
+// codeTexts makes the Go file of text functions.
+func codeTexts(name string, list []convert.TextFunc) (*source.File, error) {
+	var functions []*ir.TextFunc
+	null := map[*ir.TextFunc][]string{}
+	for _, t := range list {
+		functions, null[t.TextFunc] = append(functions, t.TextFunc), t.Null
+	}
+	src, err := codegen.Texts(functions, func(t *ir.TextFunc, param string) bool { return slices.Contains(null[t], param) }, codegen.Options{Package: path.Base(path.Dir(name)), Path: "texts"})
+	return source.NewFile(name, string(src)), err
+}
+
+// put has a text stand for a file; the go command is told of those that it reads.
+func (d *disk) put(f *source.File) {
+	d.texts[f.Name] = []byte(f.Text)
+	if path.Ext(f.Name) == ".go" {
+		if d.unsaved == nil {
+			d.unsaved = map[string][]byte{}
+		}
+		d.unsaved[abs(filepath.FromSlash(f.Name))] = []byte(f.Text)
+	}
 }
 
 // writeConverted writes a native workflow, the last of made, with those that it runs, and with a folder of its own the files

@@ -21,18 +21,35 @@ import (
 // asks says what a node that asks a model reads, and what it writes.
 func (g *graph) asks(n *yamlgraph.Node, key string) {
 	a := n.Token.Ask
-	if a.Agent != nil || len(a.Routes) > 0 || a.Fail == yamlgraph.AskFallback || a.Fail == yamlgraph.AskRetry || a.Limit > 0 {
-		what := map[bool]string{true: "works with tools, whose conversation the engine keeps in the state", false: "leads on by a label, has a limit, or asks again after an error"}[a.Agent != nil]
-		g.Refuse(n.ID.Span, "write it in the native language: `agent`, `switch`, an edge with `max`, or `catch`", "the node %s %s: this is not converted", n.ID.Name, what)
+	if a.Agent != nil {
+		g.Refuse(n.ID.Span, "write a native `agent` node", "the node %s works with tools, whose conversation the engine keeps in the state", n.ID.Name)
 	}
-	if a.JSON {
-		g.Refuse(n.ID.Span, "give the prompt a `schema`", "JSON is looked for in the answer of %s, and a native `out` takes an answer that is JSON as a whole", n.ID.Name)
-	}
-	g.Only(n.ID.Span, "the node "+n.ID.Name, a, "Agent Routes Route Other Fail Limit Retries JSON Prompt Values Needs Model Skips SkipsSet")
+	g.Only(n.ID.Span, "the node "+n.ID.Name, a, "Agent Routes Route Other Fail Limit Retries Fallback JSON Prompt Values Needs Model Skips SkipsSet")
 	for _, v := range a.Values {
+		if r, is := v.Value.(*dialect.Reference); is && r.Root == "state" && len(r.Path) == 1 && g.shapes[r.Path[0]] != nil && g.shapes[r.Path[0]].declared.Kind == schema.Map {
+			g.shapes[r.Path[0]].declared = schema.AnyType // a native map has no order of its keys
+		}
+		if r, is := v.Value.(*dialect.Reference); is && r.Missing == dialect.MissingAbsent && len(r.Path) == 1 && g.shapes[r.Path[0]] != nil && !slices.Contains(a.Needs, v) {
+			g.reads[n] = append(g.reads[n], r.Path[0]) // the template asks whether it is there
+			continue
+		}
 		dialect.ValueReferences(v.Value, func(r *dialect.Reference) { g.use(r, nil) })
 	}
+	for _, name := range n.Token.Requires {
+		if g.shapes[name.Name] != nil {
+			g.reads[n] = append(g.reads[n], name.Name)
+		}
+	}
 	g.writes[n] = g.held(key)
+	if len(g.writes[n]) == 0 {
+		return
+	}
+	if sh := g.shapes[key]; a.JSON || n.Schema == "" && sh.declared.Kind != schema.String {
+		sh.declared = schema.AnyType // which the engine does not mind
+	}
+	if g.resumed && a.Skips {
+		g.reads[n] = append(g.reads[n], key)
+	}
 }
 
 // plainValue reports whether a value is a name, or a part of one.
@@ -54,7 +71,7 @@ func plainValue(x *jinja.PromptExpr) bool {
 func (g *graph) keeps(n *yamlgraph.Node) bool {
 	t := n.Token
 	if t.Ask != nil {
-		return t.Ask.Fail == yamlgraph.AskKeep
+		return slices.Contains([]yamlgraph.AskFail{yamlgraph.AskKeep, yamlgraph.AskRetry, yamlgraph.AskFallback}, t.Ask.Fail)
 	}
 	return t.OnError != yamlgraph.TokenRaise
 }
@@ -62,12 +79,14 @@ func (g *graph) keeps(n *yamlgraph.Node) bool {
 // ask rewrites a node that asks a model.
 func (g *graph) ask(n *yamlgraph.Node, out *ir.Node) {
 	a := n.Token.Ask
+	g.skips(n)
+	g.needs(n)
 	llm := &ir.LLM{Model: convert.Name(modelName(a.Model.Name)), Prompt: &ir.Prompt{}}
 	if t := a.Prompt.System; t != nil && len(t.Body) > 0 {
-		llm.System = convert.Text(g.prompt(n, t))
+		llm.System = convert.Text(g.prompt(n, t, "system"))
 	}
 	if t := a.Prompt.User; t != nil {
-		llm.Prompt.Text = convert.Text(g.prompt(n, t))
+		llm.Prompt.Text = convert.Text(g.prompt(n, t, "prompt"))
 	}
 	if n.Schema != "" {
 		llm.Out = g.answerType(n)
@@ -82,7 +101,8 @@ func (g *graph) ask(n *yamlgraph.Node, out *ir.Node) {
 	if a.Fail == yamlgraph.AskSkip {
 		out.OnError = &ir.OnError{Kind: ir.OnErrorSkip}
 	}
-	g.caught(n, out)
+	last := g.attempts(n, out)
+	g.caught(n, last)
 }
 
 // modelErrors are the codes of errors of a question that are not about the answer's type.
@@ -91,10 +111,13 @@ var modelErrors = []string{"TIMEOUT", "RATE_LIMIT", "AUTH_REQUIRED", "PROVIDER_E
 // caught leads errors that the state keeps to a node that writes them there. An answer that does not fit its type ends the
 // run: that the native workflow is stricter must not go on as an error that the engine has not had.
 func (g *graph) caught(n *yamlgraph.Node, out *ir.Node) {
-	if !g.keeps(n) {
-		return
+	if g.keeps(n) {
+		g.catches(n, out, g.failed(n))
 	}
-	to := g.failed(n)
+}
+
+// catches leads the errors of a node to another one.
+func (g *graph) catches(n *yamlgraph.Node, out *ir.Node, to string) {
 	codes := modelErrors
 	if n.Token.Ask == nil {
 		codes = []string{"UNKNOWN", "SANDBOX_ERROR", "TIMEOUT", "PROVIDER_ERROR"}
@@ -104,21 +127,34 @@ func (g *graph) caught(n *yamlgraph.Node, out *ir.Node) {
 	for _, code := range codes {
 		out.Catch = append(out.Catch, &ir.Catch{Code: convert.Name(code), Target: convert.Name(to)})
 	}
+	g.part(n).last = out.ID.Name
 }
 
 // failed is the name of the node that writes down the error of another.
 func (g *graph) failed(n *yamlgraph.Node) string { return g.free(g.IDs[n.ID.Name] + "_failed") }
 
-// failure is that node.
-func (g *graph) failure(n *yamlgraph.Node) *ir.Node {
-	e := g.IDs[n.ID.Name] + ".error."
-	record := convert.Object(convert.Pair("type", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("node", convert.Literal(n.ID.Name)))
-	return &ir.Node{ID: convert.Name(g.failed(n)), Verb: &ir.Let{}, Set: []*ir.Set{{Field: convert.Name("errors"), Value: record}}}
+// failure adds that node.
+func (g *graph) failure(n *yamlgraph.Node) {
+	p := g.part(n)
+	e := p.last + ".error."
+	id := g.failed(n)
+	record := g.record(id, n, convert.Ref(e+"code"), convert.Ref(e+"message"))
+	if n.Token.Ask == nil { // what a function raises has the name of its class in front
+		record = &ir.Node{ID: record.ID, Verb: convert.Call(enginePath+"Failed", convert.Pair("code", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("node", convert.Literal(n.ID.Name))), Set: []*ir.Set{convert.Set("errors", id)}}
+	}
+	p.more = append([]*ir.Node{record}, p.more...)
+	p.ways = append([]way{{id: id}}, p.ways...)
+}
+
+// record is a node that adds an error to those of the state.
+func (g *graph) record(id string, n *yamlgraph.Node, code, message ir.Value) *ir.Node {
+	record := convert.Object(convert.Pair("type", code), convert.Pair("message", message), convert.Pair("node", convert.Literal(n.ID.Name)))
+	return &ir.Node{ID: convert.Name(id), Verb: &ir.Let{}, Set: []*ir.Set{{Field: convert.Name("errors"), Value: record}}}
 }
 
 // keepsErrors reports whether any node keeps its error.
 func (g *graph) keepsErrors() bool {
-	return slices.ContainsFunc(g.tree.Nodes, g.keeps)
+	return g.records || slices.ContainsFunc(g.tree.Nodes, g.keeps)
 }
 
 // modelName is the key of a model.
@@ -170,21 +206,30 @@ func (g *graph) provide(m *ir.Model, p *providers.Provider, id string) {
 	}
 }
 
-// prompt is a text of a prompt.
-func (g *graph) prompt(n *yamlgraph.Node, t *yamlgraph.PromptTemplate) string {
+// prompt is a text of a prompt. What the native language cannot say of a template a function does.
+func (g *graph) prompt(n *yamlgraph.Node, t *yamlgraph.PromptTemplate, part string) string {
+	texts := map[jinja.PromptNode]string{}
+	for _, p := range t.Body {
+		if show, is := p.(*jinja.PromptShow); is && show.Spec == "" && plainValue(show.X) {
+			continue
+		}
+		if _, plain := p.(*jinja.PromptText); plain {
+			continue
+		}
+		text, ok := g.statement(n, p)
+		if !ok {
+			return g.templated(n, t, part)
+		}
+		texts[p] = text
+	}
 	var b strings.Builder
 	for _, p := range t.Body {
-		switch p := p.(type) {
-		case *jinja.PromptText:
-			b.WriteString(doc.Braces(p.Lit))
-		case *jinja.PromptShow:
-			if p.Spec == "" && plainValue(p.X) {
-				b.WriteString(g.shownValue(n, p))
-				continue
-			}
-			b.WriteString(g.part(n, p))
-		default:
-			b.WriteString(g.part(n, p))
+		if lit, plain := p.(*jinja.PromptText); plain {
+			b.WriteString(doc.Braces(lit.Lit))
+		} else if text, is := texts[p]; is {
+			b.WriteString(text)
+		} else if show, is := p.(*jinja.PromptShow); is {
+			b.WriteString(g.shownValue(n, show))
 		}
 	}
 	return b.String()
@@ -203,6 +248,9 @@ func (g *graph) shownValue(n *yamlgraph.Node, p *jinja.PromptShow) string {
 	}
 	if x.Op == "const" {
 		return doc.Braces(x.Lit.Text.Value)
+	}
+	if v, is := g.given[n][x.Name]; is && len(path) == 0 && !(p.Joined && (v.typ.Kind == schema.List || v.typ.Kind == schema.Any)) {
+		return g.Shown(v.text, v.typ)
 	}
 	i := slices.IndexFunc(n.Token.Ask.Values, func(e *ir.Entry) bool { return e.Key.Name == x.Name })
 	if i < 0 || n.Token.Ask.Values[i].Value == nil {
@@ -230,12 +278,10 @@ func (g *graph) shownValue(n *yamlgraph.Node, p *jinja.PromptShow) string {
 			own.Path = append(slices.Clone(v.Path), path...)
 			v = &own
 		}
-		sh := g.shapes[field]
-		if sh == nil || g.given[field] && g.written(field) || g.written(field) && !g.certain(field, n) {
-			g.Refuse(n.ID.Span, "let a node before it write the field", "state.%s may be missing when the prompt of %s is made", field, n.ID.Name)
-			return ""
+		if g.shapes[field] == nil {
+			break
 		}
-		typ, place := sh.declared, g.path(v, "")
+		typ, place := g.fieldType(field), g.path(v, "")
 		if m := g.writer(field, n); m != nil {
 			place = strings.Join(append([]string{g.IDs[m.ID.Name]}, v.Path[1:]...), ".")
 			if len(v.Path) > 1 {
@@ -250,18 +296,37 @@ func (g *graph) shownValue(n *yamlgraph.Node, p *jinja.PromptShow) string {
 			}
 			typ = f.Type
 		}
-		switch root, _, _ := strings.Cut(place, "."); {
+		root, _, _ := strings.Cut(place, ".")
+		missing := root == "state" && (g.starts[field] || !g.certain(field, n))
+		switch {
 		case p.Joined && (typ.Kind == schema.List || typ.Kind == schema.Any):
-			g.Refuse(n.ID.Span, "write it with `join` where its items are text", "%s may be a list, which the engine writes with commas", strings.Join(v.Path, "."))
-			return ""
-		case (root == "state" || root == "input") && !convert.Plain(typ):
-			g.Refuse(n.ID.Span, "make its text in a node before it: `go: "+convert.PyText+"`", "%s is no text, and the prompt of %s shows it as Python writes it", place, n.ID.Name)
-			return ""
+			return g.shownBy(n, "Joined", place, convert.Pair("of", convert.Ref(place)))
+		case missing && typ.Kind == schema.String:
+			return "{{ default(" + place + `, "None") }}`
+		case missing || (root == "state" || root == "input") && !convert.Plain(typ):
+			return g.shownBy(n, "Filled", place, convert.Pair("of", convert.Ref(place)), convert.Pair("written", convert.Literal("None")))
 		}
 		return g.Shown(place, typ)
 	}
-	g.Refuse(n.ID.Span, "write it in the native file", "the variable %s of the prompt of %s is of a form that is not converted", x.Name, n.ID.Name)
+	g.noVariable(n, x.Name)
 	return ""
+}
+
+func (g *graph) noVariable(n *yamlgraph.Node, name string) {
+	g.Refuse(n.ID.Span, "write it in the native file", "the variable %s of the prompt of %s is of a form that is not converted", name, n.ID.Name)
+}
+
+// shownBy is a value in a prompt that a node before it writes as text.
+func (g *graph) shownBy(n *yamlgraph.Node, function, place string, with ...*ir.Entry) string {
+	p := g.part(n)
+	for _, s := range p.before {
+		if c, is := s.Verb.(*ir.GoCall); is && c.Func.Ref.Name == enginePath+function && sameEntries(c.With.Entries, with) {
+			return "{{ " + s.ID.Name + " }}"
+		}
+	}
+	text := g.call(g.IDs[n.ID.Name]+"_"+place[strings.LastIndexByte(place, '.')+1:], function, with...)
+	p.before = append(p.before, step{Node: text})
+	return "{{ " + text.ID.Name + " }}"
 }
 
 // writer is the node that asks a model and alone has written a field when n runs, whose result is read instead of the state; nil
@@ -388,26 +453,6 @@ func (g *graph) structType(props *yamlnode.Node, sh *shape, name string, n *yaml
 		t.Fields = append(t.Fields, f)
 	}
 	return g.declare(name, t)
-}
-
-// afterFailure says where the run goes on when the error of a node was kept: conditions on what it has not written do not
-// hold.
-func (g *graph) afterFailure(n *yamlgraph.Node) {
-	led := false
-	for _, x := range n.Token.Exits {
-		if x.When == nil {
-			led = true // beside the node itself
-			continue
-		}
-		x.When.Refs(func(r *dialect.Reference) {
-			if r.Root != "state" || !slices.Contains(g.writes[n], r.Path[0]) {
-				g.Refuse(r.Text.Span, "write `on_error: fail`", "this condition may hold although %s has failed: where the run goes on then is not converted", n.ID.Name)
-			}
-		})
-	}
-	if !led {
-		g.Out.Body.Edges = append(g.Out.Body.Edges, convert.Edge(g.failed(n), source.Span{}, "end"))
-	}
 }
 
 // answerPart is a part of an answer that has a schema, where an edge out of n looks at it.

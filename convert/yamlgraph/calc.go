@@ -35,7 +35,15 @@ func fits(v ir.Value, t *schema.Type) bool {
 func (g *graph) useValue(v ir.Value) {
 	m, is := v.(*dialect.Mixed)
 	if !is {
-		dialect.ValueReferences(v, func(r *dialect.Reference) { g.use(r, nil) })
+		dialect.ValueReferences(v, func(r *dialect.Reference) {
+			switch {
+			case g.nowhere(r):
+			case g.untyped && r.Root == "state":
+				g.reads[g.at] = append(g.reads[g.at], r.Path[0])
+			default:
+				g.use(r, nil)
+			}
+		})
 		return
 	}
 	for _, s := range m.Segments {
@@ -61,6 +69,10 @@ func (g *graph) mixed(m *dialect.Mixed) ir.Value {
 			continue
 		}
 		place, typ := g.field(s.Ref)
+		if s.Ref.Missing == dialect.MissingKeep && s.Ref.Root == "state" && !g.nowhere(s.Ref) && (typ == nil || typ.Kind != schema.String && (typ.Kind != schema.Int || !g.there(s.Ref)) || g.loose[s.Ref.Path[0]]) {
+			b.WriteString("{{ " + g.filled(s.Ref, written) + " }}")
+			continue
+		}
 		switch {
 		case typ == nil || typ.Kind != schema.String && typ.Kind != schema.Int:
 			g.Refuse(s.Ref.Text.Span, "make the text in a python node", "only text and integers are written into text")
@@ -73,6 +85,20 @@ func (g *graph) mixed(m *dialect.Mixed) ir.Value {
 		}
 	}
 	return convert.Text(b.String(), m.Text.Span)
+}
+
+// filled is a node that writes a value as Python does, and where there is none, what is written in its place.
+func (g *graph) filled(r *dialect.Reference, written string) string {
+	p, id := g.part(g.at), g.IDs[g.at.ID.Name]+"_"+r.Path[0]+"_text"
+	var of ir.Value = convert.Ref(g.path(&dialect.Reference{Root: "state", Path: r.Path[:1]}, ""))
+	if len(r.Path) > 1 {
+		at := g.located(id, of, r.Path[1:])
+		p.before = append(p.before, step{Node: at})
+		of = convert.Ref(at.ID.Name)
+	}
+	n := g.call(id, "Filled", convert.Pair("of", of), convert.Pair("written", convert.Literal(written)))
+	p.before = append(p.before, step{Node: n})
+	return n.ID.Name
 }
 
 // field is a field of the state with its declared type; nil when it is another place.
@@ -106,7 +132,7 @@ func (g *graph) calculated(v ir.Value, item string) (string, *schema.Type) {
 			return v.Text.Value, t
 		}
 	case *dialect.Reference:
-		if place, t := g.field(v); t != nil && g.there(v) {
+		if place, t := g.field(v); t != nil && g.there(v) && !g.loose[v.Path[0]] {
 			return place, t
 		}
 	case *ir.List:

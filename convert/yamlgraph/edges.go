@@ -1,6 +1,7 @@
 package yamlgraph
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -73,11 +74,15 @@ func (g *graph) flow() {
 			after[m] = true
 		}
 		exits := n.Token.Exits
-		plain, tests := 0, 0
+		plain, tests, routed := 0, 0, false
 		for _, x := range exits {
-			if x.When == nil {
+			switch {
+			case x.Routed:
+				routed = true
+			case x.Spent:
+			case x.When == nil:
 				plain++
-			} else {
+			default:
 				tests++
 			}
 			if to := g.nodes[x.To.Name]; to != nil && open[to] {
@@ -88,10 +93,10 @@ func (g *graph) flow() {
 				g.ends = meet(g.ends, after)
 			}
 		}
-		if _, is := n.Verb.(*yamlgraph.Map); is || plain == 0 {
+		if _, is := n.Verb.(*yamlgraph.Map); is && g.tree.Upstream || plain == 0 && !routed || bound(n) > 0 {
 			g.ends = meet(g.ends, after)
 		}
-		if plain > 1 || plain > 0 && tests > 0 {
+		if plain > 1 || plain > 0 && tests > 0 || routed && plain+tests > 0 {
 			g.Refuse(n.ID.Span, "write edges one after the other, or conditions", "several edges are taken from %s at the same time: nodes behind them may run more than once, which native nodes do not", n.ID.Name)
 		}
 		open[n] = false
@@ -119,10 +124,7 @@ func (g *graph) back(from, to *yamlgraph.Node, x *yamlgraph.Exit) {
 	if g.rounds[x] > 0 {
 		return
 	}
-	limit := g.tree.Limit
-	if limit == 0 {
-		limit = 25
-	}
+	limit := cmp.Or(g.tree.Limit, yamlgraph.MaxSteps)
 	length, before := 1, 0
 	for n := to; n != from; length++ {
 		next := (*yamlgraph.Node)(nil)
@@ -147,8 +149,57 @@ func (g *graph) back(from, to *yamlgraph.Node, x *yamlgraph.Exit) {
 		g.Refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only one cycle of nodes that follow each other is converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
 		most = 1
 	}
+	for n := to; ; { // of those in the loop only the first may have a limit
+		if b := bound(n); b > 0 && n != to {
+			g.Refuse(n.ID.Span, "let the edge back lead to it", "%s has a limit of its rounds, and the loop begins at %s", n.ID.Name, to.ID.Name)
+		}
+		if n == from {
+			break
+		}
+		i := slices.IndexFunc(n.Token.Exits, func(e *yamlgraph.Exit) bool {
+			m := g.nodes[e.To.Name]
+			return m != nil && g.reaches(m, from, map[*yamlgraph.Node]bool{to: true})
+		})
+		if i < 0 {
+			break
+		}
+		n = g.nodes[n.Token.Exits[i].To.Name]
+	}
+	if b := bound(to); b > 0 && b <= most {
+		g.rounds[x], g.spent[x] = b, g.exhausted(to)
+		return
+	}
 	g.rounds[x] = most
 	g.Note(x.Span, "", "the engine bounds the steps of a run; the loop has as many rounds as that leaves")
+}
+
+// bound is how often a node runs at most; 0: nothing bounds it.
+func bound(n *yamlgraph.Node) int {
+	if n.Token.Ask != nil {
+		return n.Token.Ask.Limit
+	}
+	return n.Token.Limit
+}
+
+// exhausted is where the run goes on when a node has reached its limit. From then on all conditions lead there or to the end.
+func (g *graph) exhausted(n *yamlgraph.Node) *ir.Ident {
+	i := slices.IndexFunc(n.Token.Exits, func(x *yamlgraph.Exit) bool { return x.Spent })
+	if i < 0 {
+		return &ir.Ident{Name: ""}
+	}
+	to := n.Token.Exits[i].To
+	if m := g.nodes[to.Name]; m != nil && slices.ContainsFunc(m.Token.Exits, func(x *yamlgraph.Exit) bool { return x.To.Name != "" }) {
+		g.Refuse(n.Token.Exits[i].Span, "let it lead to a node after which the graph ends", "nodes follow %s, where the limit of %s leads: their conditions would lead to the end, too", to.Name, n.ID.Name)
+	}
+	return &to
+}
+
+// cyclic reports whether a node may run again.
+func (g *graph) cyclic(n *yamlgraph.Node) bool {
+	return slices.ContainsFunc(n.Token.Exits, func(x *yamlgraph.Exit) bool {
+		m := g.nodes[x.To.Name]
+		return m != nil && g.reaches(m, n, map[*yamlgraph.Node]bool{})
+	})
 }
 
 // reaches reports whether a way leads from one node to another that does not go through others.
@@ -186,6 +237,9 @@ func (g *graph) longest(n *yamlgraph.Node, known map[*yamlgraph.Node]int) int {
 
 // certain reports whether a node has written a field whenever n runs, or for nil whenever the graph ends.
 func (g *graph) certain(field string, n *yamlgraph.Node) bool {
+	if g.seeded(field) || g.handing[field] {
+		return true
+	}
 	before := g.ends
 	if n != nil {
 		before = g.sure[n]
@@ -208,8 +262,11 @@ func (g *graph) attempted(field string, n *yamlgraph.Node) bool {
 	return false
 }
 
-// written reports whether any node writes a field.
+// written reports whether any node writes a field, or the file gives it a value.
 func (g *graph) written(field string) bool {
+	if g.seeded(field) {
+		return true
+	}
 	for _, list := range g.writes {
 		if slices.Contains(list, field) {
 			return true
@@ -218,55 +275,91 @@ func (g *graph) written(field string) bool {
 	return false
 }
 
-// edges makes the edges. Of conditions the first that holds decides, so that the others say that it does not.
+// edges makes the edges.
 func (g *graph) edges() {
 	add := func(edges ...*ir.Edge) { g.Out.Body.Edges = append(g.Out.Body.Edges, edges...) }
 	if g.begin {
 		for _, start := range g.tree.Start {
-			add(convert.Edge("begin", source.Span{}, g.IDs[start.Name]))
+			add(convert.Edge("begin", source.Span{}, g.entry(start)))
 		}
 	}
 	for _, n := range g.tree.Nodes {
-		from := g.IDs[n.ID.Name]
-		if len(n.Token.Exits) == 0 && len(g.tree.Start) > 1 && !g.begin {
-			add(convert.Edge(from, source.Span{}, "end")) // else it may be in no edge
+		out := g.outward(n)
+		add(g.inside(n)...)
+		add(out...)
+	}
+}
+
+// outward are the edges that leave a node. Of conditions the first that holds decides, so that the others say that it does not.
+func (g *graph) outward(n *yamlgraph.Node) (out []*ir.Edge) {
+	exits := slices.DeleteFunc(slices.Clone(n.Token.Exits), func(x *yamlgraph.Exit) bool { return x.Spent })
+	texts := g.conditions(n)
+	if len(texts) > 0 && g.joined(n) || slices.ContainsFunc(exits, func(x *yamlgraph.Exit) bool { return g.rounds[x] > 0 && len(g.part(n).ways) > 0 }) {
+		g.joins(n)
+	}
+	leaving := g.leaving(n)
+	switch {
+	case len(exits) == 0 && (len(g.tree.Start) > 1 && !g.begin || len(leaving) > 1):
+		for _, w := range leaving { // else it may be in no edge
+			out = append(out, w.edge(source.Span{}, "end"))
 		}
-		_, isMap := n.Verb.(*yamlgraph.Map)
-		var before []string
-		for _, x := range n.Token.Exits {
-			e := convert.Edge(from, x.Span, g.Target(x.To))
-			e.Max = g.rounds[x]
-			e.Back = e.Max > 0
-			switch {
-			case x.When != nil:
-				own := g.test(x.When, n)
-				text := own
-				for _, b := range before {
-					if !opposite(b, own) {
-						text = "!(" + b + ") && (" + text + ")"
-					}
+	case len(exits) > 0 && exits[0].Routed:
+		return g.routes(n, exits)
+	}
+	var before []string
+	for _, x := range exits {
+		to, when := g.entry(x.To), ""
+		if x.When != nil {
+			own := texts[x]
+			when = own
+			for _, b := range slices.Backward(before) {
+				if !opposite(b, own) {
+					when = both(negated(b), when)
 				}
-				before = append(before, own)
+			}
+			before = append(before, own)
+		} else if _, isMap := n.Verb.(*yamlgraph.Map); isMap && g.tree.Upstream && to != "end" {
+			when = "size(" + g.IDs[n.ID.Name] + ") > 0"
+		}
+		for i, w := range leaving {
+			if x.When != nil && i > 0 {
+				break // it failed, and what the condition looks at is not there
+			}
+			e := w.edge(x.Span, to)
+			if text := both(w.when, when); text != "" {
 				e.When = convert.Ref(text)
-			case isMap && e.To[0].Name != "end":
-				e.When, e.Back = convert.Ref("size("+from+") > 0"), false
-			case e.Back && !g.keeps(n):
-				e.When = convert.Ref("true")
-			default:
-				e.Back = false
 			}
-			add(e)
-			if x.When == nil && g.keeps(n) && !isMap {
-				add(convert.Edge(g.failed(n), x.Span, g.Target(x.To)))
+			if e.Max = g.rounds[x]; e.Max > 0 {
+				e.Back, e.Exhausted = true, g.after(x)
+				if e.When == nil && e.Exhausted == nil {
+					e.When = convert.Ref("true")
+				}
 			}
-		}
-		if g.keeps(n) {
-			g.afterFailure(n)
+			out = append(out, e)
 		}
 	}
-	if len(g.tree.Nodes) == 1 && !g.begin && !g.keepsErrors() {
-		g.Out.Body.Edges = nil
+	if len(before) > 0 && len(leaving) > 1 {
+		out = append(out, leaving[1].edge(source.Span{}, "end"))
 	}
+	return out
+}
+
+// after is the native node after an edge back that has been taken as often as its limit says; nil: it has none.
+func (g *graph) after(x *yamlgraph.Exit) *ir.Ident {
+	if g.spent[x] == nil {
+		return nil
+	}
+	id := convert.Name(g.entry(*g.spent[x]))
+	return &id
+}
+
+// edge leads on.
+func (w way) edge(at source.Span, to string) *ir.Edge {
+	e := convert.Edge(w.id, at, to)
+	if w.when != "" {
+		e.When = convert.Ref(w.when)
+	}
+	return e
 }
 
 var opposites = [][2]string{{" < ", " >= "}, {" > ", " <= "}, {" == ", " != "}}
@@ -279,13 +372,6 @@ func opposite(a, b string) bool {
 	return slices.ContainsFunc(opposites, func(o [2]string) bool {
 		return strings.Contains(a, o[0]) && strings.Replace(a, o[0], o[1], 1) == b || strings.Contains(a, o[1]) && strings.Replace(a, o[1], o[0], 1) == b
 	})
-}
-
-// test is a condition on an edge out of n.
-func (g *graph) test(p *dialect.Predicate, n *yamlgraph.Node) string {
-	c := convert.Condition{Converter: g.Converter}
-	c.Place = func(r *dialect.Reference) (string, *schema.Type) { return g.operand(r, n) }
-	return c.Text(p)
 }
 
 // operand is a reference in a condition on an edge out of n, with its type; nil when that is not known.
@@ -303,6 +389,9 @@ func (g *graph) operand(r *dialect.Reference, n *yamlgraph.Node) (string, *schem
 	}
 	switch typ.Kind {
 	case schema.Int, schema.Float, schema.String:
+		if r.Root != "state" {
+			return "", nil
+		}
 	default:
 		return "", nil
 	}

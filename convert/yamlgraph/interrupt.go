@@ -24,8 +24,6 @@ func (g *graph) interrupt(n *yamlgraph.Node) {
 				g.use(s.Ref, nil)
 			}
 		}
-	} else if _, ok := t.Payload.(*ir.Object); ok && t.Key.Name != "" && !t.Fresh {
-		g.Refuse(n.ID.Span, "write `message` as text", "the question of %s is a mapping, and may be text that the state has", n.ID.Name)
 	}
 	g.asText(n, t.Resume)
 	if t.Key.Name != "" {
@@ -34,6 +32,8 @@ func (g *graph) interrupt(n *yamlgraph.Node) {
 		}
 		if _, mapping := t.Payload.(*ir.Object); !mapping {
 			g.asText(n, t.Key)
+		} else if sh := g.shapes[t.Key.Name]; sh != nil {
+			sh.declared = schema.AnyType // which the engine does not mind
 		}
 	}
 	g.writes[n] = append(g.held(t.Resume.Name), g.held(t.Key.Name)...)
@@ -54,13 +54,21 @@ func (g *graph) asText(n *yamlgraph.Node, field ir.Ident) {
 // human rewrites a node that asks a user.
 func (g *graph) human(n *yamlgraph.Node, out *ir.Node) {
 	t := n.Token
+	g.Note(n.ID.Span, "", "the native node asks again after an empty answer, which the engine takes")
 	text, sum := g.question(n)
 	if t.Key.Name != "" && !t.Fresh {
 		sum = "default(state." + t.Key.Name + ", " + sum + ")"
-		if g.certain(t.Key.Name, n) {
+		if g.certain(t.Key.Name, n) && !g.starts[t.Key.Name] && !g.Opt[t.Key.Name] {
 			sum = "state." + t.Key.Name
 		}
 		text = "{{ " + sum + " }}"
+	}
+	if o, mapping := t.Payload.(*ir.Object); mapping && t.Key.Name != "" && !t.Fresh {
+		asking := g.call(out.ID.Name+"_question", "Asking", convert.Pair("held", convert.Ref("state."+t.Key.Name)), convert.Pair("message", o))
+		g.part(n).before = append(g.part(n).before, step{Node: asking})
+		out.Verb = &ir.Human{Prompt: convert.Text("{{ " + asking.ID.Name + ".text }}")}
+		out.Set = append(out.Set, convert.Set(t.Key.Name, asking.ID.Name+".payload"), convert.Set(t.Resume.Name, out.ID.Name))
+		return
 	}
 	out.Verb = &ir.Human{Prompt: convert.Text(text)}
 	if len(g.held(t.Key.Name)) > 0 {
@@ -74,7 +82,6 @@ func (g *graph) human(n *yamlgraph.Node, out *ir.Node) {
 		out.Set = append(out.Set, &ir.Set{Field: t.Key, Value: asked})
 	}
 	out.Set = append(out.Set, convert.Set(t.Resume.Name, out.ID.Name))
-	g.Note(n.ID.Span, "", "the native node asks again after an empty answer, which the engine takes")
 }
 
 // question is the message of a node, as text with expressions and as one expression.
@@ -124,7 +131,7 @@ func (g *graph) shown(n *yamlgraph.Node, r *dialect.Reference) string {
 	switch {
 	case len(r.Path) > 1 || typ.Kind != schema.String && typ.Kind != schema.Int:
 		g.Refuse(r.Text.Span, "declare the field as `str` or `int`", "%s is of a type that Python and the native language write in different ways", r.Text.Value)
-	case g.given[field] && g.written(field) || g.written(field) && !g.certain(field, n):
+	case g.starts[field] && g.written(field) || g.written(field) && !g.certain(field, n):
 		g.Refuse(r.Text.Span, "let a node before it write the field", "state.%s may be missing when %s asks", field, n.ID.Name)
 	case typ.Kind == schema.Int:
 		return "string(" + g.path(r, "") + ")"

@@ -8,6 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 	"github.com/flowgen-dev/flowgen/parser/yamlgraph"
@@ -22,7 +23,8 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 	case *ir.ToolChoice:
 		out.Verb = g.choose(v, "")
 	case *yamlgraph.Map:
-		out.Verb = g.mapNode(n, v)
+		g.mapNode(n, v, out)
+		return out
 	case *ir.Let:
 		let := &ir.Let{}
 		out.Verb, out.Set = let, g.passthrough(n, v)
@@ -38,6 +40,7 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 		return out
 	case *ir.LLM:
 		g.ask(n, out)
+		return out
 	case *ir.Human:
 		g.human(n, out)
 		return out
@@ -75,9 +78,9 @@ func (g *graph) choose(v *ir.ToolChoice, item string) *ir.ToolChoice {
 	return out
 }
 
-// mapNode is a map over a tool_call, whose results are in the list with their place, as the engine keeps them.
-func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map) *ir.Map {
-	item, index, inner := g.free(convert.NativeID(v.As.Name)), convert.Name(g.free("i")), g.free("tool_call")
+// choiceMap is a map over a tool_call, whose results have a type.
+func (g *graph) choiceMap(n *yamlgraph.Node, v *yamlgraph.Map, one *ir.ToolChoice) *ir.Map {
+	item, index, inner := g.free(convert.NativeID(v.As.Name)), convert.Name(g.free("i")), g.fresh("tool_call")
 	over := g.value(v.Over, "")
 	if r, ok := v.Over.(*dialect.Reference); ok && g.written(r.Path[0]) && !g.certain(r.Path[0], n) {
 		text := "state." + r.Path[0]
@@ -90,11 +93,28 @@ func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map) *ir.Map {
 	for _, f := range []string{"task_id", "tool", "success", "result", "error"} {
 		result.Entries = append(result.Entries, convert.Pair(f, convert.Ref(inner+"."+f)))
 	}
-	do := &ir.Node{ID: convert.Name(inner), Verb: g.choose(v.Do.Verb.(*ir.ToolChoice), item)}
+	var before []*ir.Node
+	if wholeItem(one.Args) { // whose type is not known
+		own := *one
+		if r, is := one.Tool.(*dialect.Reference); is && r.Root == "item" && len(r.Path) == 1 {
+			name := g.call(inner+"_name", "Label", convert.Pair("of", convert.Ref(item)), convert.Pair("field", convert.Literal(r.Path[0])))
+			before, own.Tool = append(before, name), convert.Ref(name.ID.Name)
+		}
+		if r, is := one.ID.(*dialect.Reference); is && r.Root == "item" {
+			id := g.located(inner+"_id", convert.Ref(item), r.Path)
+			before, own.ID = append(before, id), convert.Ref(id.ID.Name)
+		}
+		one = &own
+	}
+	do := &ir.Node{ID: convert.Name(inner), Verb: g.choose(one, item)}
 	if tree := convert.NodeAt(g.Root, n.Span).Get("node"); tree != nil {
 		do.Span = tree.Span
 	}
-	return &ir.Map{Over: over, As: convert.Name(item), Index: &index, Do: ir.Body{Nodes: []*ir.Node{do}, Result: result}}
+	body := ir.Body{Nodes: append(before, do), Result: result}
+	for i, x := range body.Nodes[1:] {
+		body.Edges = append(body.Edges, convert.Edge(body.Nodes[i].ID.Name, x.Span, x.ID.Name))
+	}
+	return &ir.Map{Over: over, As: convert.Name(item), Index: &index, Do: body}
 }
 
 // free is a name that no node has.
@@ -104,7 +124,7 @@ func (g *graph) free(name string) string {
 
 // absent reports whether a field of the state may have no value when a node reads it.
 func (g *graph) absent(r *dialect.Reference, n *yamlgraph.Node) bool {
-	return g.written(r.Path[0]) && (g.given[r.Path[0]] || !g.certain(r.Path[0], n))
+	return g.written(r.Path[0]) && (g.starts[r.Path[0]] || !g.certain(r.Path[0], n))
 }
 
 // keeping finds the fields that a passthrough node leaves as they are when what it would write there is missing: it reads
@@ -118,18 +138,32 @@ func (g *graph) keeping() {
 			if !is {
 				continue
 			}
+			g.at = n
 			for _, e := range v.Fields {
+				if key := e.Key.Name; len(g.held(key)) > 0 && !g.kept[n][key] && g.computes(e.Value) && !g.nowhere(e.Value) {
+					g.shapes[key].declared = schema.AnyType // which the engine does not mind
+					g.keep(n, key, g.writers(key) > 1 || g.cyclic(n) || g.starts[key])
+					again = true
+					continue
+				}
 				r, is := e.Value.(*dialect.Reference)
 				if !is || r.Root != "state" || len(r.Path) != 1 || len(g.held(e.Key.Name)) == 0 || g.kept[n][e.Key.Name] || !g.absent(r, n) {
 					continue
 				}
-				if g.kept[n] == nil {
-					g.kept[n] = map[string]bool{}
-				}
-				g.kept[n][e.Key.Name], again = true, true
-				g.reads[n] = append(g.reads[n], e.Key.Name)
+				g.keep(n, e.Key.Name, true)
+				again = true
 			}
 		}
+	}
+}
+
+// keep notes that a node may leave a field as it is: it reads it, if it may have a value by then.
+func (g *graph) keep(n *yamlgraph.Node, field string, reads bool) {
+	if g.kept[n] == nil {
+		g.kept[n] = map[string]bool{}
+	}
+	if g.kept[n][field] = true; reads {
+		g.reads[n] = append(g.reads[n], field)
 	}
 }
 
@@ -138,6 +172,20 @@ func (g *graph) passthrough(n *yamlgraph.Node, v *ir.Let) (set []*ir.Set) {
 	for _, e := range v.Fields {
 		if len(g.held(e.Key.Name)) == 0 || g.nowhere(e.Value) {
 			continue // dropped, and told so when the file is checked
+		}
+		if g.computes(e.Value) {
+			var made []*ir.Node
+			value := g.computed(e.Value, "", g.IDs[n.ID.Name]+"_"+e.Key.Name, "Calculated", &made)
+			for _, x := range made { // what goes wrong leaves the field as it is
+				g.part(n).before = append(g.part(n).before, step{Node: x})
+			}
+			if slices.Contains(g.reads[n], e.Key.Name) {
+				either := g.call(g.IDs[n.ID.Name]+"_"+e.Key.Name+"_kept", "Either", convert.Pair("of", value), convert.Pair("other", convert.Ref("state."+e.Key.Name)))
+				g.part(n).before = append(g.part(n).before, step{Node: either})
+				value = convert.Ref(either.ID.Name)
+			}
+			set = append(set, &ir.Set{Field: e.Key, Value: value})
+			continue
 		}
 		switch r := e.Value.(type) {
 		case *dialect.Reference:
@@ -189,9 +237,19 @@ func (g *graph) value(v ir.Value, item string) ir.Value {
 		return convert.Ref(g.path(v, item), v.Text.Span)
 	case *dialect.Mixed:
 		return g.mixed(v)
+	case *ir.List, *ir.Object:
+		return convert.Rewrite(v, func(x ir.Value) ir.Value { return g.value(x, item) })
 	case *yamlgraph.Calc:
 		if text, t := g.calculated(v, item); t != nil {
 			return convert.Ref(text, v.Text.Span)
+		}
+		if item == "" && g.at != nil {
+			var made []*ir.Node
+			value := g.computed(v, "", g.IDs[g.at.ID.Name]+"_value", "Calculate", &made)
+			for _, x := range made {
+				g.part(g.at).before = append(g.part(g.at).before, step{Node: x})
+			}
+			return value
 		}
 		g.Refuse(v.Text.Span, "calculate with fields that nodes before it have written, and that are declared `int`, `float`, `str` or `list`", "this calculation has another meaning, or none, where values have types")
 	}

@@ -26,6 +26,8 @@ type function struct {
 
 	keys  []string // of the mapping that it returns
 	value bool     // it returns something else than a mapping
+
+	unread bool // what it returns cannot be read
 }
 
 // reads reports whether the function looks at a field.
@@ -119,24 +121,15 @@ func (f *function) returns(body string, plain bool) bool {
 // function reads the function of a python node.
 func (g *graph) function(n *yamlgraph.Node, v *ir.ToolCall, key string) {
 	t := v.Tool
-	b, ok := t.Binding.(*ir.PythonTool)
-	if !ok || t.Def == nil {
+	b, is := t.Binding.(*ir.PythonTool)
+	if !is || t.Def == nil {
 		g.NoNode(n.ID, n.Verb)
 		return
 	}
-	f := g.python[t]
-	if f == nil {
-		_, name, _ := strings.Cut(b.Ref.Name, ":")
-		for _, file := range t.Def.Files {
-			if f, ok = readFunction(file.Text, name); ok {
-				break
-			}
-		}
-		if !ok {
-			g.Refuse(n.ID.Span, "return a mapping with constant keys, or annotate the result", "it cannot be read in the function %s what it writes to the state", b.Ref.Name)
-			return
-		}
-		g.python[t] = f
+	f, ok := g.read(t)
+	if !ok {
+		g.Refuse(n.ID.Span, "return a mapping with constant keys, or annotate the result", "it cannot be read in the function %s what it writes to the state", b.Ref.Name)
+		return
 	}
 	for name, s := range g.shapes {
 		if f.whole || f.exact[name] { // else what is missing is None to it in any case
@@ -149,6 +142,28 @@ func (g *graph) function(n *yamlgraph.Node, v *ir.ToolCall, key string) {
 	if f.value {
 		g.writes[n] = g.held(key)
 	}
+}
+
+// read reads the function of a tool; false: what it returns cannot be read. nil: nor can what it is given.
+func (g *graph) read(t *ir.Tool) (*function, bool) {
+	b, is := t.Binding.(*ir.PythonTool)
+	if !is || t.Def == nil {
+		return nil, false
+	}
+	if f := g.python[t]; f != nil {
+		return f, !f.unread
+	}
+	_, name, _ := strings.Cut(b.Ref.Name, ":")
+	for _, file := range t.Def.Files {
+		if f, ok := readFunction(file.Text, name); f != nil {
+			if !ok {
+				*f = function{param: f.param, names: f.names, exact: f.exact, plain: f.plain, other: f.other, whole: f.whole, unread: true}
+			}
+			g.python[t] = f
+			return f, ok
+		}
+	}
+	return nil, false
 }
 
 // called is the function of a python node.
@@ -176,7 +191,10 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 	g.PythonWorld(t)
 	if f := g.python[t]; f != nil { // it is given the state
 		out.In = convert.Struct(convert.Field(f.param, schema.MapOf(schema.AnyType)))
-		if !f.value {
+		switch {
+		case f.unread:
+			out.Out = schema.AnyType
+		case !f.value:
 			out.Out = convert.Struct()
 		}
 		for _, k := range f.keys {
@@ -195,24 +213,7 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, out *ir.Node) {
 	f, tool := g.python[v.Tool], g.pythonTool(v.Tool)
 	id := g.IDs[n.ID.Name]
-	state := &ir.Object{}
-	for _, s := range g.tree.State {
-		name := s.Name.Name
-		if !f.reads(name) || g.isAuto(name) {
-			continue
-		}
-		path := g.path(&dialect.Reference{Root: "state", Path: []string{name}}, "")
-		if sure := g.certain(name, n) || !g.written(name) && g.shapes[name].used(); !sure {
-			if f.whole || f.exact[name] {
-				g.Refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
-			}
-			g.Opt[name] = true
-			if other := f.other[name]; other != "" {
-				path = "default(" + path + ", " + literal(other, s.Type) + ")"
-			}
-		}
-		state.Entries = append(state.Entries, convert.Pair(name, convert.Ref(path)))
-	}
+	state := g.handed(n, f, "")
 	if f.whole {
 		g.Note(n.ID.Span, "", "the function sees the fields that the file declares, and none of the engine's own")
 	}
@@ -229,6 +230,29 @@ func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, out *ir.Node) {
 			tool.Out = typ
 		}
 	}
+}
+
+// handed is the state that a function is given, without what a map gives it.
+func (g *graph) handed(n *yamlgraph.Node, f *function, item string) *ir.Object {
+	state := &ir.Object{}
+	for _, s := range g.tree.State {
+		name := s.Name.Name
+		if !f.reads(name) || g.isAuto(name) || name == item {
+			continue
+		}
+		path := g.path(&dialect.Reference{Root: "state", Path: []string{name}}, "")
+		if sure := g.certain(name, n) || !g.written(name) && g.shapes[name].used(); !sure {
+			if f.whole || f.exact[name] {
+				g.Refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
+			}
+			g.Opt[name] = true
+			if other := f.other[name]; other != "" {
+				path = "default(" + path + ", " + literal(other, s.Type) + ")"
+			}
+		}
+		state.Entries = append(state.Entries, convert.Pair(name, convert.Ref(path)))
+	}
+	return state
 }
 
 // literal is a literal of Python where a value of a type stands.

@@ -2,6 +2,7 @@ package yamlgraph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
@@ -55,10 +56,16 @@ func (g *graph) use(r *dialect.Reference, wants *schema.Type) *shape {
 		s = g.shapes["item "+g.at.ID.Name]
 	case r.Root == "state" && len(path) > 0:
 		g.reads[g.at] = append(g.reads[g.at], path[0])
-		s, path = g.shapes[path[0]], path[1:]
+		if s, path = g.shapes[path[0]], path[1:]; g.loose[r.Path[0]] {
+			path = nil
+		}
 	}
 	if s == nil {
-		g.Refuse(r.Text.Span, "declare the field in `state`", "this refers to nothing that is declared")
+		if name := strings.Join(r.Path, "."); r.Root == "state" && name != "" {
+			g.Refuse(r.Text.Span, "declare it below `state`", "the state has no field %s, to which this refers", r.Path[0])
+		} else {
+			g.Refuse(r.Text.Span, "name a field of the state", "this refers to the state as a whole, or to nothing that is declared")
+		}
 		return nil
 	}
 	for _, name := range path {
@@ -93,7 +100,7 @@ func (g *graph) shapeType(name string, s *ir.State) *schema.Type {
 		}
 	}
 	if len(sh.parts) == 0 && sh.item == nil {
-		typ := sh.declared
+		typ := g.fieldType(name)
 		if typ.Kind == schema.Any && sh.wants != nil {
 			typ = sh.wants
 		}
@@ -104,6 +111,20 @@ func (g *graph) shapeType(name string, s *ir.State) *schema.Type {
 		word = at.Text.Value
 	}
 	return g.shaped(sh, word, s.Name.Span)
+}
+
+// fieldType is the type of a field into which nothing looks: as it is declared, and text where only text is written to it.
+func (g *graph) fieldType(name string) *schema.Type {
+	typ := g.shapes[name].declared
+	if typ.Kind != schema.Any || g.writers(name) == 0 || g.starts[name] || g.seeded(name) {
+		return typ
+	}
+	for _, n := range g.tree.Nodes {
+		if a := n.Token.Ask; slices.Contains(g.writes[n], name) && (a == nil || a.JSON || n.Schema != "") {
+			return typ
+		}
+	}
+	return schema.StringType
 }
 
 // titled is a name as types are called.
@@ -150,9 +171,14 @@ func (g *graph) makeType(s *shape, name string, at source.Span) *schema.Type {
 
 // declare names a type.
 func (g *graph) declare(name string, t *schema.Type) *schema.Type {
-	t.Decl = &schema.Decl{Type: t, Name: convert.Free(name, func(name string) bool {
+	taken := func(name string) bool {
 		return slices.ContainsFunc(g.Out.Types, func(d *schema.Decl) bool { return d.Name == name })
-	})}
+	}
+	own := name
+	for i := 2; taken(own); i++ {
+		own = name + strconv.Itoa(i)
+	}
+	t.Decl = &schema.Decl{Type: t, Name: own}
 	g.Out.Types = append(g.Out.Types, t.Decl)
 	return t
 }

@@ -2,6 +2,7 @@ package yamlgraph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/convert"
@@ -19,6 +20,7 @@ type template struct {
 	*graph
 	node   *yamlgraph.Node
 	locals map[string]typed // of loops around
+	failed bool
 }
 
 // A typed is an expression with its type; nil: it cannot be said.
@@ -27,15 +29,80 @@ type typed struct {
 	typ  *schema.Type
 }
 
-// part is a statement or a calculation as text of the native language.
-func (g *graph) part(n *yamlgraph.Node, p jinja.PromptNode) string {
-	t := &template{g, n, map[string]typed{}}
+// statement is a statement or a calculation as text of the native language; false: it has no words for it.
+func (g *graph) statement(n *yamlgraph.Node, p jinja.PromptNode) (string, bool) {
+	t := &template{g, n, map[string]typed{}, false}
 	if show, ok := p.(*jinja.PromptShow); ok && show.Spec == "" && !show.Joined {
 		if v := t.value(show.X); v.typ != nil && v.typ.Kind == schema.Int {
-			return "{{ " + v.text + " }}"
+			return "{{ " + v.text + " }}", true
 		}
 	}
-	return "{{ " + bare(t.text(p)) + " }}"
+	text := "{{ " + bare(t.text(p)) + " }}"
+	return text, !t.failed
+}
+
+// templated is the text of a template that a function makes, which is written in Go.
+func (g *graph) templated(n *yamlgraph.Node, t *yamlgraph.PromptTemplate, part string) string {
+	a, used := n.Token.Ask, map[string]bool{}
+	jinja.WalkPrompt(t.Body, func(x *jinja.PromptExpr) bool {
+		used[x.Name] = used[x.Name] || x.Op == "name"
+		return true
+	})
+	file := a.Prompt.File.Name
+	name := convert.NativeID(file[strings.LastIndexByte(file, '/')+1:])
+	f := convert.TextFunc{TextFunc: &ir.TextFunc{Name: convert.Name(name + "_" + part), Doc: "is the prompt " + strconv.Quote(file) + "."}}
+	var variables []string
+	var values []ir.Value
+	for _, e := range a.Values {
+		if !used[e.Key.Name] {
+			continue
+		}
+		variables = append(variables, e.Key.Name)
+		v, null := g.handedOver(n, e)
+		values = append(values, v)
+		if null {
+			f.Null = append(f.Null, e.Key.Name)
+		}
+	}
+	jinja.Lower(f.TextFunc, variables, []jinja.Part{{Local: "text", Body: t.Body}}, jinja.FnDone)
+	var with []*ir.Entry
+	for i, param := range f.Params {
+		if k := slices.Index(f.Null, variables[i]); k >= 0 {
+			f.Null[k] = param.Name
+		}
+		with = append(with, convert.Pair(param.Name, values[i]))
+	}
+	node := g.Template(g.fresh(g.IDs[n.ID.Name]+"_"+part), f, with...)
+	g.part(n).before = append(g.part(n).before, step{Node: node})
+	return "{{ " + node.ID.Name + " }}"
+}
+
+// handedOver is what a variable of a template stands for, and whether null is a value there.
+func (g *graph) handedOver(n *yamlgraph.Node, e *ir.Entry) (v ir.Value, null bool) {
+	if v, is := g.given[n][e.Key.Name]; is {
+		return convert.Ref(v.text), false
+	}
+	switch v := e.Value.(type) {
+	case nil:
+		return &ir.Scalar{Tag: "!!null"}, false
+	case *ir.Scalar:
+		return v, false
+	case *dialect.Reference:
+		if v.Root != "state" || len(v.Path) == 0 {
+			break
+		}
+		if v.Missing == dialect.MissingNull {
+			null = true
+		}
+		if len(v.Path) == 1 || !g.loose[v.Path[0]] {
+			return convert.Ref(g.path(v, "")), null
+		}
+		at := g.located(g.IDs[n.ID.Name]+"_"+e.Key.Name, convert.Ref(g.path(&dialect.Reference{Root: "state", Path: v.Path[:1]}, "")), v.Path[1:])
+		g.part(n).before = append(g.part(n).before, step{Node: at})
+		return convert.Ref(at.ID.Name), null
+	}
+	g.noVariable(n, e.Key.Name)
+	return convert.Literal(""), false
 }
 
 // bare is an expression without parentheses around all of it.
@@ -126,9 +193,7 @@ func parenthesised(text string) string {
 }
 
 func (t *template) refuse() string {
-	if !t.Refused {
-		t.Refuse(t.node.ID.Span, "write the text with `{{ }}` of the native language, and what it needs to compute in a `let` node", "the prompt %q has statements, filters or calculations of Jinja on values whose type is not known, or that the native language has no words for", t.node.Token.Ask.Prompt.File.Name)
-	}
+	t.failed = true
 	return `""`
 }
 
@@ -245,6 +310,14 @@ func (t *template) value(x *jinja.PromptExpr) typed {
 		if a.typ != nil && b.typ != nil && (isNumber(a.typ) && isNumber(b.typ) || a.typ.Kind == schema.String && b.typ.Kind == schema.String) {
 			return typed{a.text + " " + x.Op + " " + b.text, schema.BoolType}
 		}
+	case "test", "in":
+		if x.Op == "test" && x.Name != "in" {
+			break
+		}
+		a, b := t.value(x.Kids[0]), t.value(x.Kids[1])
+		if a.typ != nil && b.typ != nil && a.typ.Kind == schema.String && b.typ.Kind == schema.String {
+			return typed{b.text + ".contains(" + a.text + ")", schema.BoolType}
+		}
 	case "not", "and", "or":
 		if x.Op != "not" { // of other values the value is one of both
 			for _, k := range x.Kids {
@@ -272,6 +345,9 @@ func isNumber(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == sc
 
 // variable is what a variable of the prompt stands for, if it is certainly there.
 func (t *template) variable(name string) typed {
+	if v, is := t.graph.given[t.node][name]; is {
+		return v
+	}
 	values := t.node.Token.Ask.Values
 	i := slices.IndexFunc(values, func(e *ir.Entry) bool { return e.Key.Name == name })
 	if i < 0 {
@@ -287,10 +363,10 @@ func (t *template) variable(name string) typed {
 			break
 		}
 		field := v.Path[0]
-		if sh := t.shapes[field]; sh == nil || t.given[field] && t.written(field) || t.written(field) && !t.certain(field, t.node) {
+		if sh := t.shapes[field]; sh == nil || t.starts[field] && t.written(field) || t.written(field) && !t.certain(field, t.node) {
 			break
 		}
-		place, typ := t.path(v, ""), t.shapes[field].declared
+		place, typ := t.path(v, ""), t.fieldType(field)
 		if m := t.writer(field, t.node); m != nil {
 			place = strings.Join(append([]string{t.IDs[m.ID.Name]}, v.Path[1:]...), ".")
 			if m.Schema != "" {

@@ -22,15 +22,29 @@ type graph struct {
 	sure   map[*yamlgraph.Node]map[*yamlgraph.Node]bool // nodes that have run whenever one runs
 	ends   map[*yamlgraph.Node]bool                     // nodes that have run whenever the graph ends
 	shapes map[string]*shape                            // of state fields
-	given  map[string]bool                              // fields that a run is given
+	starts map[string]bool                              // fields that a run is given
 	python map[*ir.Tool]*function
 	at     *yamlgraph.Node // that is looked at
 
 	answers map[*yamlgraph.Node]*schema.Type // the types of what models answer
 	rounds  map[*yamlgraph.Exit]int          // edges that lead back, with the most rounds
+	spent   map[*yamlgraph.Exit]*ir.Ident    // where they lead then, because a node has a limit; the empty name is the end
 	begin   bool                             // a node copies inputs that nodes overwrite
 
 	kept map[*yamlgraph.Node]map[string]bool // fields that a passthrough node may leave as they are
+
+	handing   map[string]bool // fields that nodes write, and that a run has to be given
+	untyped   bool            // values are calculated in ways for which there are no types: no field need be there
+	loose     map[string]bool // fields whose parts are found when the workflow runs
+	ordered   map[string]bool // lists to which several maps add
+	anyErrors bool            // errors are what functions say
+
+	parts map[*yamlgraph.Node]*around
+	taken map[string]bool                      // ids of the nodes among them
+	given map[*yamlgraph.Node]map[string]typed // what prompts show that a node before them has found to be there, by the variable
+
+	records bool // a node keeps an error that is not of a call
+	resumed bool // a graph goes on with values that a run has left: nodes that ask models look whether theirs is there
 }
 
 // keys are the keys of graphs and of their nodes that become native ones.
@@ -43,8 +57,8 @@ var keys = map[string]string{
 // Convert converts a graph. The fields of its state that are read before a node writes them are inputs.
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
-	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, given: map[string]bool{},
-		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, kept: map[*yamlgraph.Node]map[string]bool{}}
+	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, starts: map[string]bool{},
+		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, spent: map[*yamlgraph.Exit]*ir.Ident{}, parts: map[*yamlgraph.Node]*around{}, loose: map[string]bool{}, handing: map[string]bool{}, ordered: map[string]bool{}, taken: map[string]bool{}, given: map[*yamlgraph.Node]map[string]typed{}, kept: map[*yamlgraph.Node]map[string]bool{}}
 	c.Keys, c.Words = keys, words
 	g.sections()
 	g.reached()
@@ -57,6 +71,10 @@ func Convert(c *convert.Converter) {
 	for _, s := range g.tree.State {
 		g.shapes[s.Name.Name] = &shape{declared: s.Type}
 	}
+	g.dynamics()
+	g.resumed = slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool {
+		return n.Token.Ask != nil && n.Token.Ask.Skips && n.Token.Ask.SkipsSet
+	})
 	for _, n := range g.tree.Nodes {
 		g.look(n)
 	}
@@ -73,18 +91,27 @@ func Convert(c *convert.Converter) {
 		c.Out.Body.Nodes = append(c.Out.Body.Nodes, &ir.Node{ID: convert.Name("begin"), Verb: &ir.Let{}, Set: copies})
 	}
 	for _, n := range g.tree.Nodes {
-		c.Out.Body.Nodes = append(c.Out.Body.Nodes, g.node(n))
+		g.part(n).main = g.node(n)
 		if g.keeps(n) {
-			c.Out.Body.Nodes = append(c.Out.Body.Nodes, g.failure(n))
+			g.failure(n)
 		}
 	}
 	g.models()
+	g.edges()
+	for _, n := range g.tree.Nodes {
+		c.Out.Body.Nodes = append(c.Out.Body.Nodes, g.nodesOf(n)...)
+	}
+	if len(c.Out.Body.Nodes) == 1 {
+		c.Out.Body.Edges = nil
+	}
 	if g.keepsErrors() {
-		failure := g.declare("Failure", convert.Struct(convert.Field("type", schema.StringType), convert.Field("message", schema.StringType), convert.Field("node", schema.StringType)))
+		failure := schema.AnyType
+		if !g.anyErrors {
+			failure = g.declare("Failure", convert.Struct(convert.Field("type", schema.StringType), convert.Field("message", schema.StringType), convert.Field("node", schema.StringType)))
+		}
 		c.Out.State = append(c.Out.State, &ir.State{Name: convert.Name("errors"), Type: schema.ListOf(failure), Merge: ir.Merge{Kind: ir.MergeAppend}})
 		g.output("state", convert.Name("errors"))
 	}
-	g.edges()
 }
 
 // words are what users call the parts that have no counterpart.
@@ -111,12 +138,9 @@ var words = map[string]convert.Word{
 // sections refuses what is next to nodes and edges and has no counterpart.
 func (g *graph) sections() {
 	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Models")
-	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common")
+	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common Seeds")
 	for _, s := range g.tree.State {
-		known := "Name Type Span"
-		if s.Merge.Kind == ir.MergeAppend { // what one map gathers is the list; see gathers
-			known += " Merge"
-		}
+		known := "Name Type Span Merge"
 		if !g.isAuto(s.Name.Name) {
 			g.Only(s.Name.Span, "the state field "+s.Name.Name, s, known)
 		}
@@ -138,7 +162,7 @@ func (g *graph) look(n *yamlgraph.Node) {
 		known += " Retry Schema AnswerAs" // the engine's own, which is written
 	}
 	g.Only(n.ID.Span, "the node "+n.ID.Name, n, known)
-	known = "Key Exits Again Gather Ask Values Requires"
+	known = "Key Exits Again Gather Ask Values Requires Limit"
 	if _, python := n.Verb.(*ir.ToolCall); python {
 		known += " OnError"
 	}
@@ -155,7 +179,9 @@ func (g *graph) look(n *yamlgraph.Node) {
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
 		g.choice(v)
-		g.writes[n] = g.held(key)
+		if g.writes[n] = g.held(key); len(g.writes[n]) > 0 && g.shapes[key].declared.Kind == schema.Map {
+			g.shapes[key].declared = schema.AnyType
+		}
 	case *yamlgraph.Map:
 		g.mapped(n, v, key)
 	case *ir.Let:
@@ -205,51 +231,34 @@ func (g *graph) choice(v *ir.ToolChoice) {
 		if part.v == nil {
 			continue
 		}
-		dialect.ValueReferences(part.v, func(r *dialect.Reference) { g.use(r, part.typ) })
+		dialect.ValueReferences(part.v, func(r *dialect.Reference) {
+			if _, whole := part.v.(*dialect.Reference); !whole && g.untyped && r.Root == "state" && g.shapes[r.Path[0]] != nil {
+				g.reads[g.at] = append(g.reads[g.at], r.Path[0])
+				return
+			}
+			g.use(r, part.typ)
+		})
 	}
 }
 
-// mapped says what the list of a map is made of.
-func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
-	over, ok := v.Over.(*dialect.Reference)
-	if !ok || v.Do == nil {
-		g.Refuse(n.ID.Span, "write a native `map`", "the map %s is not converted", n.ID.Name)
-		return
-	}
-	one, ok := v.Do.Verb.(*ir.ToolChoice)
-	if !ok {
-		g.Refuse(v.Do.ID.Span, "write a native `map` with the node below `do`", "only maps over a tool_call node are converted")
-		return
-	}
-	if t := n.Token.Gather; t != nil {
-		g.Only(n.ID.Span, "the map "+n.ID.Name, t, "Key")
-	}
-	list := g.use(over, nil)
-	if list == nil {
-		return
-	}
-	if list.item == nil {
-		list.item = &shape{name: v.As.Name}
-	}
-	g.shapes["item "+n.ID.Name] = list.item
-	g.choice(one)
-	g.writes[n] = g.held(key)
-}
-
-// gathers refuses lists that are added to, unless one map makes all of them.
+// gathers refuses lists that are added to, unless maps make all of them: one alone is the list.
 func (g *graph) gathers() {
 	for _, s := range g.tree.State {
 		var writers []*yamlgraph.Node
+		maps := true
 		for _, n := range g.tree.Nodes {
 			if slices.Contains(g.writes[n], s.Name.Name) {
 				writers = append(writers, n)
+				_, is := n.Verb.(*yamlgraph.Map)
+				maps = maps && is
 			}
 		}
-		if s.Merge.Kind != ir.MergeAppend || len(writers) == 0 {
-			continue
-		}
-		if _, is := writers[0].Verb.(*yamlgraph.Map); !is || len(writers) > 1 {
+		switch {
+		case s.Merge.Kind != ir.MergeAppend || len(writers) == 0:
+		case !maps || s.Type.Kind != schema.List || len(writers) == 1 && g.cyclic(writers[0]):
 			g.Refuse(s.Name.Span, "write to a field of its own in each node", "several nodes add to the list %s", s.Name.Name)
+		case len(writers) > 1:
+			g.ordered[s.Name.Name] = true
 		}
 	}
 }
@@ -258,14 +267,31 @@ func (g *graph) gathers() {
 func (g *graph) inputs() {
 	for _, s := range g.tree.State {
 		name := s.Name.Name
-		if g.isAuto(name) {
+		if g.isAuto(name) || g.seeded(name) {
 			continue
 		}
-		g.given[name] = !g.written(name) || slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool {
+		g.starts[name] = !g.written(name) || slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool {
 			f := g.called(n)
 			return !g.attempted(name, n) && (f != nil && f.reads(name) || slices.Contains(g.reads[n], name) || slices.Contains(g.tests[n], name) && !slices.Contains(g.writes[n], name))
 		})
+		if g.written(name) && g.begun(name) {
+			g.starts[name], g.handing[name] = false, true
+		}
 	}
+}
+
+// begun reports whether a run cannot do without being given a field that nodes write later: a function looks at it, and fails
+// without.
+func (g *graph) begun(name string) bool {
+	if !g.starts[name] {
+		return false
+	}
+	return slices.ContainsFunc(g.tree.Nodes, func(n *yamlgraph.Node) bool {
+		f := g.called(n)
+		return f != nil && f.exact[name] && f.other[name] == "" && !f.plain[name] && g.ends[n] && !slices.ContainsFunc(g.tree.Nodes, func(m *yamlgraph.Node) bool {
+			return m != n && slices.Contains(g.writes[m], name) && g.reaches(m, n, map[*yamlgraph.Node]bool{})
+		})
+	})
 }
 
 // fields declares the input, the state and the output. It returns what copies inputs that nodes overwrite.
@@ -278,6 +304,19 @@ func (g *graph) fields() (copies []*ir.Set) {
 		typ, sh := g.shapeType(name, s), g.shapes[name]
 		in := &schema.Field{Name: name, Type: typ, Span: s.Name.Span}
 		switch {
+		case g.seeded(name):
+			in.Type = optional(typ)
+			g.Out.Input = append(g.Out.Input, in)
+			copies = append(copies, convert.Set(name, "default(input."+name+", state."+name+")"))
+			g.Out.State = append(g.Out.State, &ir.State{Name: s.Name, Type: typ, Init: g.seed(name)})
+			g.output("state", s.Name)
+			continue
+		case g.handing[name]:
+			g.Out.Input = append(g.Out.Input, in)
+			copies = append(copies, convert.Set(name, "input."+name))
+			g.Out.State = append(g.Out.State, &ir.State{Name: s.Name, Type: typ})
+			g.output("state", s.Name)
+			continue
 		case !g.written(name):
 			if !sh.used() {
 				in.Type = optional(typ)
@@ -285,7 +324,7 @@ func (g *graph) fields() (copies []*ir.Set) {
 			g.Out.Input = append(g.Out.Input, in)
 			g.output("input", s.Name)
 			continue
-		case g.given[name]:
+		case g.starts[name]:
 			typ = optional(typ)
 			in.Type = typ
 			g.Out.Input = append(g.Out.Input, in)
@@ -293,7 +332,11 @@ func (g *graph) fields() (copies []*ir.Set) {
 		case !g.certain(name, nil) || g.Opt[name]:
 			typ = optional(typ)
 		}
-		g.Out.State = append(g.Out.State, &ir.State{Name: s.Name, Type: typ})
+		field := &ir.State{Name: s.Name, Type: typ}
+		if g.ordered[name] {
+			field.Type, field.Merge = schema.ListOf(schema.AnyType), ir.Merge{Kind: ir.MergeReducer, Reducer: convert.Go(enginePath + "InOrder").Func}
+		}
+		g.Out.State = append(g.Out.State, field)
 		g.output("state", s.Name)
 	}
 	return copies

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +62,8 @@ type testcase struct {
 	text               string         // the native file; empty when it is refused
 	reason             string         // of the refusal
 	notes              string         // about what a reader has to know
-	flows              []*source.File // the native files that it runs
+	flows              []*source.File // the native files that it runs, and Go files
+	code               *source.File   // that it calls; nil: none
 
 	program *check.Program // of the native file
 	opts    codegen.Options
@@ -98,6 +100,30 @@ type with struct {
 	files map[string]string
 }
 
+// put adds files that are made, of which the last is the workflow.
+func (w with) put(made []*source.File) string {
+	name := ""
+	for _, f := range made {
+		if name = f.Name; strings.HasSuffix(name, ".go") {
+			w.code = f
+			continue
+		}
+		w.files[name] = f.Text
+	}
+	return name
+}
+
+// goTexts makes the Go file of text functions.
+func goTexts(name string, list []convert.TextFunc) (*source.File, error) {
+	var functions []*ir.TextFunc
+	null := map[*ir.TextFunc][]string{}
+	for _, t := range list {
+		functions, null[t.TextFunc] = append(functions, t.TextFunc), t.Null
+	}
+	src, err := codegen.Texts(functions, func(t *ir.TextFunc, param string) bool { return slices.Contains(null[t], param) }, codegen.Options{Package: path.Base(path.Dir(name)), Path: "texts"})
+	return source.NewFile(name, string(src)), err
+}
+
 func (w with) ReadFile(name string) ([]byte, error) {
 	if text, ok := w.files[name]; ok {
 		return []byte(text), nil
@@ -127,6 +153,10 @@ func (c *testcase) compileIn(dir string, files parser.Files, name string, opts p
 			name, _ := filepath.Abs(filepath.Join(filepath.FromSlash(dir), filepath.FromSlash(f.Name)))
 			overlay[name] = f.Data
 		}
+	}
+	if c.code != nil {
+		name, _ := filepath.Abs(filepath.FromSlash(dir + strings.TrimPrefix(c.code.Name, c.dir)))
+		overlay[name] = []byte(c.code.Text)
 	}
 	if len(overlay) == 0 {
 		dir = c.dialect // the go command needs a folder that exists
@@ -188,12 +218,11 @@ func (c *testcase) convert() error {
 	sink := &diag.Sink{}
 	name := c.dir + "/" + c.native()
 	written := with{c, map[string]string{}}
-	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), name, func(f *source.File) []diag.Diagnostic {
-		written.files[f.Name] = f.Text
-		native, list := c.compile(written, f.Name, parser.Options{})
+	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), name, convert.Compiler{Check: func(made ...*source.File) []diag.Diagnostic {
+		native, list := c.compile(written, written.put(made), parser.Options{})
 		c.program = native
 		return list
-	}, sink)
+	}, Texts: goTexts}, sink)
 	if err != nil {
 		return err
 	}
@@ -244,6 +273,9 @@ func TestText(t *testing.T) {
 			file := filepath.Join("convert", c.dialect, c.name+".flowgen.yaml")
 			if f.Name != "" {
 				file = filepath.Join("convert", c.dialect, c.name+"."+filepath.Base(f.Name))
+				if filepath.Ext(file) == ".go" {
+					file += ".txt" // it is no part of a package here
+				}
 			}
 			made[file] = true
 			t.Run(c.dir, func(t *testing.T) { held(t, file, f.Text) })
@@ -266,9 +298,11 @@ func TestText(t *testing.T) {
 
 // held compares a native file with the one that was read.
 func held(t *testing.T, file, text string) {
-	formatted, ok, err := parser.Format(source.NewFile(file, text), &diag.Sink{})
-	if err != nil || !ok || formatted != text {
-		t.Error("the file is not in canonical layout", err)
+	if strings.HasSuffix(file, ".yaml") {
+		formatted, ok, err := parser.Format(source.NewFile(file, text), &diag.Sink{})
+		if err != nil || !ok || formatted != text {
+			t.Error("the file is not in canonical layout", err)
+		}
 	}
 	want, err := os.ReadFile(file)
 	switch {

@@ -77,11 +77,10 @@ func holds(t *testing.T, of *testcase, text string) bool {
 	}
 	sink := &diag.Sink{}
 	written := with{c, map[string]string{}}
-	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), c.dir+"/"+c.native(), func(f *source.File) []diag.Diagnostic {
-		written.files[f.Name] = f.Text
-		_, list := c.compile(written, f.Name, parser.Options{})
+	out, ok, err := convert.Workflow(p, parser.Conversion(c.dialect), c.dir+"/"+c.native(), convert.Compiler{Check: func(made ...*source.File) []diag.Diagnostic {
+		_, list := c.compile(written, written.put(made), parser.Options{})
 		return list
-	}, sink)
+	}, Texts: goTexts}, sink)
 	switch {
 	case err != nil:
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -41,6 +42,9 @@ func comments(t *testing.T, name, text string) []string {
 // that says so, where the dialect goes on.
 var stricter = map[string]string{
 	"openexpertise/contract":    "tools return what no result of a tool is, and fields that their node does not write",
+	"yamlgraph/llm":             "answers do not fit their schema, and runs have no keywords",
+	"yamlgraph/names_prompts":   "an answer has fields that its schema does not name",
+	"yamlgraph/router":          "answers do not fit their schema",
 	"yamlgraph/map_tool_call":   "tasks have no arguments, or none that are a mapping",
 	"openexpertise/retries":     "a tool writes a field that the state does not have",
 	"openexpertise/schema_file": "an answer has a field that its schema does not name",
@@ -260,6 +264,11 @@ func link(t *testing.T, dir string, all []*testcase) string {
 		text, err := codegen.Generate(c.program, c.opts)
 		if err != nil {
 			t.Fatalf("%s: %v", c.dir, err)
+		}
+		if c.code != nil { // it was found in the folder of the dialect, as that of the case is not on the disk
+			folder := path.Dir(strings.TrimPrefix(c.code.Name, c.dir))
+			text = bytes.ReplaceAll(text, []byte("/golden/"+c.dialect+folder+`"`), []byte("/golden/"+c.dir+folder+`"`))
+			add(c.code.Name, []byte(c.code.Text))
 		}
 		add(c.dir+"/"+c.opts.Name+".go", text)
 		for _, a := range codegen.Assets(c.program, c.opts) {

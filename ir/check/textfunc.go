@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -76,4 +77,17 @@ func (s *blockScope) textOnly(stmt ir.Stmt) {
 	if refused || scope != nil {
 		s.fault(source.Span{}, "the text function %q runs nodes", s.body.text.Name.Name)
 	}
+}
+
+// Texts checks text functions that no workflow calls.
+func Texts(list []*ir.TextFunc, sink *diag.Sink) *Program {
+	wf := &ir.Workflow{Name: ir.Ident{Name: "texts"}, File: source.NewFile("texts", ""), Public: true, Body: ir.Body{Block: ir.Block{}}}
+	for i, t := range list {
+		var args []*expr.Node
+		for range t.Params {
+			args = append(args, expr.Const(nil))
+		}
+		wf.Body.Block = append(wf.Body.Block, &ir.LetStmt{Name: ir.Ident{Name: fmt.Sprintf("text_%d", i)}, Value: &ir.Expr{Node: ir.CallText(t, args...)}})
+	}
+	return Check(wf, sink)
 }

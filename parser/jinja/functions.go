@@ -67,6 +67,9 @@ var (
 	fnPut  = grows("Put", dyn, text)
 	fnKeep = grows("Keep", dyn, text)
 
+	// FnDone ends a text function that makes one text; see Lower.
+	FnDone = declare(enginePath, "Done", expr.Func{Result: text, Fails: true, Pure: true}, self)
+
 	fnInner = method("Inner", dyn, onInner)
 	fnItems = method("Items", fields, dyn)
 	fnWhere = method("Where", fields, fields, onItem)

@@ -14,6 +14,7 @@ var Language = dialect.Language{
 	Eras:        []dialect.Era{{Name: "0.6", Engine: "yamlgraph 0.6.5"}, {Name: "0.4", Engine: "yamlgraph 0.4.3", Upstream: true}},
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
+	Provided:    &provided,
 	Examples:    examples,
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/dialect"
 )
 
-// maxSteps is how many steps a graph with a cycle takes at most: between the bounds of the engine's versions.
-const maxSteps = 1000
+// MaxSteps is how many steps a graph with a cycle takes at most: between the bounds of the engine's versions.
+const MaxSteps = 1000
 
 // maxSuggested is up to how many mistakes somebody reads which spelling is meant.
 const maxSuggested = 100
@@ -335,7 +335,7 @@ func (p *parser) order() *order {
 	}
 	o.cycles(nodes)
 	for n := range o.cyclic {
-		n.Times = cmp.Or(p.tree.Limit, maxSteps)
+		n.Times = cmp.Or(p.tree.Limit, MaxSteps)
 		if a := n.Token.Ask; a != nil && !a.SkipsSet {
 			a.Skips = false
 		}

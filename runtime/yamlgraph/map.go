@@ -43,17 +43,21 @@ func (f *Flow) MapNode(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, 
 		if err := body(r, inner, item); err != nil {
 			return value.Null(), err
 		}
-		update := value.Map(inner.late...)
-		for _, key := range []string{"errors", "error"} {
-			if v, ok := update.Get(key); ok {
-				return value.Null(), &itemError{py.Str(dynamic.Of(v)), v}
-			}
-		}
-		if v, ok := update.Get(g.Key); ok {
-			return v, nil
-		}
-		return update, nil
+		return g.result(value.Map(inner.late...))
 	})
+}
+
+// result is what an item has come to whose node has made an update.
+func (g *Gather) result(update value.Value) (value.Value, error) {
+	for _, key := range []string{"errors", "error"} {
+		if v, ok := update.Get(key); ok {
+			return value.Null(), &itemError{py.Str(dynamic.Of(v)), v}
+		}
+	}
+	if v, ok := update.Get(g.Key); ok {
+		return v, nil
+	}
+	return update, nil
 }
 
 // State is what a node of this flow sees of the state: inside of a map with the item and its place.
@@ -102,41 +106,52 @@ func (f *Flow) gather(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, b
 
 // settle writes the results of all items.
 func (f *Flow) settle(r *flow.Run, n *flow.Node, g Gather, results []result) error {
-	var good, bad []value.Value
+	all, err := g.settled(n, results)
+	for _, failure := range all.Errors {
+		f.write("errors", value.List(failure))
+	}
+	if len(all.Results) > 0 {
+		f.write(g.Into, value.List(all.Results...))
+	}
+	if len(all.Failures) > 0 {
+		f.write(g.Failures, value.List(all.Failures...))
+	}
+	if err != nil {
+		return r.Fail(n, err)
+	}
+	return nil
+}
+
+// settled sorts the results of all items. The error says that too few of them have done well.
+func (g *Gather) settled(n *flow.Node, results []result) (all Collected, err *value.ToolError) {
 	done := 0
 	for _, res := range results {
 		switch {
 		case res.failed:
 			if !res.failure.IsNull() {
-				f.write("errors", value.List(res.failure))
+				all.Errors = append(all.Errors, res.failure)
 			}
 			if g.Failures != "" {
-				bad = append(bad, res.record(n))
+				all.Failures = append(all.Failures, res.record(n))
 				continue
 			}
-			good = append(good, res.item)
+			all.Results = append(all.Results, res.item)
 			continue
 		case g.Flat && res.list != nil:
-			good = append(good, res.list...)
+			all.Results = append(all.Results, res.list...)
 		default:
-			good = append(good, res.item)
+			all.Results = append(all.Results, res.item)
 		}
 		done++
-	}
-	if len(good) > 0 {
-		f.write(g.Into, value.List(good...))
-	}
-	if len(bad) > 0 {
-		f.write(g.Failures, value.List(bad...))
 	}
 	least := py.Repr(value.Float(g.Share))
 	if g.Least > 0 {
 		least = strconv.Itoa(g.Least)
 	}
 	if done < g.Least || float64(done) < g.Share*float64(len(results)) {
-		return r.Fail(n, value.Errorf(value.Unknown, "Map node '%s' incomplete: accepted %d/%d (succeeded=%d, tolerated=0, failed=%d), min_success=%s", n.ID, done, len(results), done, len(results)-done, least))
+		err = value.Errorf(value.Unknown, "Map node '%s' incomplete: accepted %d/%d (succeeded=%d, tolerated=0, failed=%d), min_success=%s", n.ID, done, len(results), done, len(results)-done, least)
 	}
-	return nil
+	return all, err
 }
 
 func missing(over dynamic.Field) string {

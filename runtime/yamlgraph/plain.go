@@ -1,0 +1,121 @@
+package yamlgraph
+
+import (
+	"errors"
+
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/jinja"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/value"
+)
+
+// What follows is for native workflows that were graphs: `flowgen convert` makes nodes that call these functions where the
+// native language has types, and the graph had none. A value that is absent is null.
+
+// Holds reports whether the part of a value at a path is what a comparison says, in Python: == != < <= > or >=. Values that have no
+// order, and those that are absent, are neither less nor more than others.
+func Holds(of value.Value, at []string, is string, than value.Value) bool {
+	a, b := part(of, at), dynamic.Of(than)
+	switch is {
+	case "==":
+		return py.Equal(a, b)
+	case "!=":
+		return py.NotEqual(a, b)
+	case "<":
+		return py.Less(a, b)
+	case "<=":
+		return py.LessOrEqual(a, b)
+	case ">":
+		return py.Greater(a, b)
+	}
+	return py.GreaterOrEqual(a, b)
+}
+
+// Truth is what Python takes a value for where it asks for true or false.
+func Truth(of value.Value) bool { return py.True(part(of, nil)) }
+
+// At is the part of a value at a path of keys and places; null when there is none.
+func At(of value.Value, path []string) value.Value { return part(of, path).Value() }
+
+// Either is a value, or another one where it is null.
+func Either(of, other value.Value) value.Value {
+	if of.IsNull() {
+		return other
+	}
+	return of
+}
+
+// Label is the part of an answer that names a way, as text.
+func Label(of value.Value, field string) string { return py.Str(part(of, []string{field})) }
+
+// Filled is what stands for a reference inside of text: the value as Python writes it, or the reference itself where there is
+// none.
+func Filled(of value.Value, written string) string { return Fill(part(of, nil), written) }
+
+// Joined is a value in a prompt with braces: a list is its items with commas.
+func Joined(of value.Value) string {
+	var t jinja.Text
+	t.Put(dynamic.Of(of), "")
+	return t.String()
+}
+
+// A Failure is an error that the state keeps.
+type Failure struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Node    string `json:"node"`
+}
+
+// Failed is the error of a function as the state keeps it: of an exception its text alone.
+func Failed(code, message, node string) Failure {
+	v := entry(node, &value.ToolError{Code: value.Code(code), Message: message})
+	text, _ := v.Get("message")
+	return Failure{code, text.String(), node}
+}
+
+// An Interruption is what a user is asked, and what the state keeps of it.
+type Interruption struct {
+	Payload value.Value `json:"payload"`
+	Text    string      `json:"text"`
+}
+
+// Asking is what a user is asked: what the state holds already, or else a message.
+func Asking(held, message value.Value) Interruption {
+	payload := Either(held, message)
+	return Interruption{payload, asked(payload)}
+}
+
+// Calculate calculates as Python does, with + - * or /, but that a list grows by what is added to it. It is null when the left side
+// is.
+func Calculate(left value.Value, op string, right value.Value) (value.Value, error) {
+	var f Flow
+	calculate := map[string]func(a, b dynamic.Field) dynamic.Field{"+": f.Add, "-": f.Sub, "*": f.Mul, "/": f.Div}[op]
+	if calculate == nil {
+		return value.Null(), value.Invalid("there is no calculation %q", op)
+	}
+	v := calculate(part(left, nil), part(right, nil))
+	var te *value.ToolError
+	switch {
+	case errors.As(f.wrong, &te):
+		return value.Null(), te
+	case f.wrong != nil:
+		return value.Null(), value.Invalid("%v", f.wrong)
+	}
+	return v.Value(), nil
+}
+
+// Calculated is Calculate with null in place of a mistake.
+func Calculated(left value.Value, op string, right value.Value) value.Value {
+	v, _ := Calculate(left, op, right)
+	return v
+}
+
+func part(of value.Value, path []string) dynamic.Field {
+	if of.IsNull() {
+		return dynamic.Field{}
+	}
+	if f := dynamic.Of(of); len(path) > 0 {
+		return f.At(path...)
+	}
+	return dynamic.Of(of)
+}
