@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -129,4 +130,43 @@ func alike(t *testing.T, exe, browser string) {
 	if said := s.command("diff", "w-20260101T150405000-abcd", "w-20260102T150405000-abcd"); !strings.Contains(said, "before") {
 		t.Errorf("flowgen diff says %.500s", said)
 	}
+}
+
+// opened: the browser that --open starts gets a code, which is exchanged for the token once; the token itself is no argument of a program.
+func opened(t *testing.T, exe, browser string) {
+	if runtime.GOOS != "linux" {
+		t.Skip("browsers are opened by another program here")
+	}
+	bin := t.TempDir()
+	said := filepath.Join(bin, "address")
+	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >'"+said+".part'\nmv '"+said+".part' '"+said+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s := project(t, exe, map[string]string{"ship.flowgen.yaml": ship})
+	s.serve("", "--open", s.dir)
+	s.browse(browser)
+	var address string
+	for range 2000 {
+		text, err := os.ReadFile(said)
+		if err == nil {
+			address = strings.TrimSpace(string(text))
+			break
+		}
+		s.wait("true") // asks the browser, which takes a moment
+	}
+	_, token, _ := strings.Cut(s.address, "#token=")
+	if !strings.Contains(address, "/#code=") || strings.Contains(address, token) {
+		t.Fatalf("the browser is given %q", address)
+	}
+	if err := chromedp.Do(s.ctx, chromedp.Navigate(address)); err != nil {
+		t.Fatal(err)
+	}
+	s.wait(`document.querySelector(".flow-row") && location.hash === ""`)
+	late := &story{t: t, dir: s.dir, exe: exe, address: s.address, window: shared, expect: []string{"401"}}
+	late.browse(browser)
+	if err := chromedp.Do(late.ctx, chromedp.Navigate(address)); err != nil {
+		t.Fatal(err)
+	}
+	late.sees("the token is missing or wrong")
 }

@@ -81,6 +81,7 @@ func TestStories(t *testing.T) {
 		"two browsers and a lost folder":   together,
 		"secrets":                          secrets,
 		"an attack":                        attacked,
+		"a browser that studio opens":      opened,
 		"two pages answer":                 answered,
 		"what it has cost":                 spent,
 		"two large outputs":                alike,
