@@ -42,6 +42,7 @@ var table = []row{
 	{pkg: "ir/bind/sqlsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...), other: []string{"modernc.org/sqlite", "modernc.org/libc"}},
 	{pkg: "ir/bind/wasmsource", own: append([]string{"ir/bind/foreign", "ir/bind/mcplock"}, irLeaves...)},
 	{pkg: "ir/bind/pysource", own: append([]string{"ir/bind/foreign", "internal/files", "internal/programs"}, irLeaves...)},
+	{pkg: "internal/built"},   // for tests
 	{pkg: "internal/cputime"}, // for tests
 	{pkg: "internal/files"},   // how the compiler reads
 	{pkg: "internal/straced"}, // what tests watch

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/flowgen-dev/flowgen/internal/built"
 )
 
 // file writes a file for a verb.
@@ -148,6 +150,34 @@ func TestInDoubt(t *testing.T) {
 	}
 }
 
+// A write with a key whose worker is lost, before or behind its effect, is made again by another one with the same key, and happens once.
+func TestRetryWithKey(t *testing.T) {
+	served(t)
+	exe := build(t, "testdata/ledger.flowgen.yaml")
+	for _, after := range []bool{false, true} {
+		w := newWorld()
+		id := fmt.Sprint("keyed-", after)
+		flags := []string{"--heartbeat", "2s", "--queue", id}
+		first := worker(t, exe, flags...)
+		w.arm(5, after, func() { _ = first.Process.Kill() }) // open, book, price, charge, mail
+		ok(t, exe, "start", "--id", id, "--queue", id, "--input", "port="+strconv.Itoa(w.port()), "--input", `items=["a"]`)
+		_ = first.Wait()
+		worker(t, exe, flags...)
+		ok(t, exe, "result", id)
+		asked, done := w.counts()
+		mails := 0
+		for at, keys := range w.keys {
+			if mails++; asked[at] != 2 || done[at] != 1 || len(keys) != 1 {
+				t.Errorf("%s: asked for %d times with %d keys, done %d times", at, asked[at], len(keys), done[at])
+			}
+		}
+		if mails != 1 {
+			t.Errorf("%d mails", mails)
+		}
+		w.close()
+	}
+}
+
 // A run with more writes than a history holds goes on in new ones, on two workers of which one dies, and writes each once.
 func TestManyWrites(t *testing.T) {
 	served(t)
@@ -194,7 +224,7 @@ func TestInspect(t *testing.T) {
 	plain := file(t, "plain.jsonl", ok(t, exe, "inspect", "latest", "--runs", dir, "--format", "jsonl"))
 	worker(t, exe)
 	ok(t, exe, append([]string{"start", "--id", "shown", "--wait"}, inputs...)...)
-	flowgen := filepath.Join(binaries, "flowgen")
+	flowgen := built.Flowgen(t)
 	out, complaints, _ := call(t, flowgen, "diff", "--temporal", exe, plain, "shown")
 	_, differs, _ := strings.Cut(out, "\n\n")
 	if strings.TrimSpace(differs) != "run\n  program is missing, was \"(devel)\"" { // which histories do not know

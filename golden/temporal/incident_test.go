@@ -3,8 +3,6 @@
 package temporal
 
 import (
-	"bufio"
-	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/examples/incident/services"
+	"github.com/flowgen-dev/flowgen/internal/built"
 )
 
 const incident = "../../examples/incident/incident.flowgen.yaml"
@@ -82,33 +81,6 @@ func (d *directory) input() string {
 	return "port=" + strconv.Itoa(d.front.Listener.Addr().(*net.TCPAddr).Port)
 }
 
-// postgres starts a server with a schema, and returns the URL of its database.
-func postgres(t *testing.T) string {
-	t.Helper()
-	reader := filepath.Join(binaries, "stored")
-	if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", reader, "../../runtime/internal/leaves/stored").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.Command(reader, "postgres", "1")
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
-	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		_ = cmd.Wait()
-		if strings.Contains(complaints.String(), "is not installed") && os.Getenv("CI") == "" {
-			t.Skip(complaints.String())
-		}
-		t.Fatal(complaints.String())
-	}
-	t.Cleanup(func() { _ = errors.Join(in.Close(), cmd.Wait()) })
-	return strings.TrimSpace(address)
-}
-
 // The same YAML runs as one process, goes on from PostgreSQL after its process was killed, and runs as two workers of which one is
 // killed. The results are the same.
 func TestIncident(t *testing.T) {
@@ -131,7 +103,7 @@ func TestIncident(t *testing.T) {
 	}
 
 	t.Run("resumed", func(t *testing.T) {
-		runs := postgres(t) + "&lease=1s&search_path=h1"
+		runs := built.Postgres(t, 1) + "&lease=1s&search_path=h1"
 		cmd := exec.Command(exe, "run", "--quiet", "--runs", runs, "--input", d.input())
 		d.arm(2, false, func() { _ = cmd.Process.Kill() })
 		if out, err := cmd.CombinedOutput(); err == nil {

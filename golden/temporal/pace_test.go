@@ -8,13 +8,14 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/flowgen-dev/flowgen/internal/built"
 )
 
 // A pace is what a run took.
@@ -49,21 +50,11 @@ func paceOf(t *testing.T, id string) pace {
 	return pace{x.CloseTime.Sub(x.StartTime), events, bytes}
 }
 
-// written builds the workflow that is written by hand.
-func written(t *testing.T) string {
-	t.Helper()
-	exe := filepath.Join(binaries, "hand")
-	if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", exe, "../../runtime/temporal/testdata/hand").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return exe
-}
-
 // TestPace prints the tables of docs/benchmarks.md: a generated workflow beside one that is written by hand, in turns. Without the
 // variable TEMPORAL_PACE, the number of rounds, it makes one round and looks at events and bytes alone.
 func TestPace(t *testing.T) {
 	served(t)
-	hand, times := written(t), rounds("TEMPORAL_PACE", 1)
+	hand, times := built.Go(t, "runtime/temporal/testdata/hand"), rounds("TEMPORAL_PACE", 1)
 	var table strings.Builder
 	for _, tt := range []struct {
 		what            string
@@ -117,7 +108,7 @@ func TestThroughput(t *testing.T) {
 	if os.Getenv("TEMPORAL_PACE") == "" {
 		t.Skip("TEMPORAL_PACE is not set: it measures time alone")
 	}
-	hand, exe := written(t), build(t, "testdata/pace8.flowgen.yaml")
+	hand, exe := built.Go(t, "runtime/temporal/testdata/hand"), build(t, "testdata/pace8.flowgen.yaml")
 	const runs, calls = 8, 200
 	in := numbers(t, 0, calls)
 	var table strings.Builder

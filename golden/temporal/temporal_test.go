@@ -15,23 +15,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/flowgen-dev/flowgen/internal/built"
 )
 
 var (
-	binaries string   // a folder for all programs
-	server   []string // where it is, for environments
-	shared   = &devServer{namespace: "golden"}
+	server []string // where it is, for environments
+	shared = &devServer{namespace: "golden"}
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "temporal")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		binaries = dir
+	os.Exit(built.Main(func() int {
 		if os.Getenv("TEMPORAL_SERVER") == "" {
 			return m.Run()
 		}
@@ -42,26 +36,13 @@ func TestMain(m *testing.M) {
 		defer shared.kill()
 		server = shared.environ()
 		return m.Run()
-	}())
+	}))
 }
 
 // build compiles a workflow with --engine temporal.
 func build(t *testing.T, workflow string, more ...string) string {
 	t.Helper()
-	flowgen := filepath.Join(binaries, "flowgen")
-	if _, err := os.Stat(flowgen); err != nil {
-		if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", flowgen, "../../cmd/flowgen").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	exe := filepath.Join(binaries, strings.ReplaceAll(filepath.Dir(workflow), "/", "_")+strings.TrimSuffix(filepath.Base(workflow), ".flowgen.yaml"))
-	if _, err := os.Stat(exe); err == nil {
-		return exe
-	}
-	if out, err := exec.Command(flowgen, append([]string{"build", workflow, "--engine", "temporal", "-o", exe}, more...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return exe
+	return built.Workflow(t, workflow, append([]string{"--engine", "temporal"}, more...)...)
 }
 
 // call runs a verb of a program.
@@ -253,7 +234,6 @@ func TestForeignHistory(t *testing.T) {
 // The commands of the guide do what it says.
 func TestGuide(t *testing.T) {
 	served(t)
-	build(t, "testdata/publish.flowgen.yaml") // with flowgen
 	page, err := os.ReadFile("../../docs/guides/temporal.md")
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +261,7 @@ func TestGuide(t *testing.T) {
 		}
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 		cmd.Dir = dir
-		cmd.Env = append(append(os.Environ(), server...), "PATH="+binaries+":"+os.Getenv("PATH"))
+		cmd.Env = append(append(os.Environ(), server...), "PATH="+filepath.Dir(built.Flowgen(t))+":"+os.Getenv("PATH"))
 		out, err := cmd.Output()
 		if err != nil || want != "...\n" && strings.TrimSpace(string(out)) != strings.TrimSpace(want) {
 			t.Fatalf("%s: %v\n%s\nwant %s", command, err, out, want)

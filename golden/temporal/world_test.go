@@ -20,18 +20,19 @@ type world struct {
 	news  *sync.Cond // of mu: something was counted
 	mu    sync.Mutex // guards the following
 	asked map[string]int
-	done  map[string]int // what is sent with a key is done once
-	left  map[string]int // requests that got no answer and were given up
-	in    int            // requests until a worker is killed; 0: none is
-	after bool           // killed after the effect
-	lives bool           // the worker does: the request gets its answer
+	done  map[string]int             // what is sent with a key is done once
+	left  map[string]int             // requests that got no answer and were given up
+	keys  map[string]map[string]bool // idempotency keys by place
+	in    int                        // requests until a worker is killed; 0: none is
+	after bool                       // killed after the effect
+	lives bool                       // the worker does: the request gets its answer
 	kill  func()
 
 	begun bool // of a run: it was started
 }
 
 func newWorld() *world {
-	w := &world{asked: map[string]int{}, done: map[string]int{}, left: map[string]int{}}
+	w := &world{asked: map[string]int{}, done: map[string]int{}, left: map[string]int{}, keys: map[string]map[string]bool{}}
 	w.news = sync.NewCond(&w.mu)
 	w.srv = httptest.NewServer(w)
 	return w
@@ -44,6 +45,12 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	kind, at, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	w.mu.Lock()
 	w.asked[at]++
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		if w.keys[at] == nil {
+			w.keys[at] = map[string]bool{}
+		}
+		w.keys[at][key] = true
+	}
 	w.news.Broadcast()
 	var kill func()
 	lives := w.lives

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/usage"
@@ -12,19 +13,23 @@ import (
 
 // Carried is one attempt of a call on its way to the process that makes it. An engine that makes calls elsewhere sends it as JSON.
 type Carried struct {
-	Tool    string          `json:"tool"` // name@version
-	Node    string          `json:"node"`
-	Pos     string          `json:"pos,omitempty"`
-	Path    string          `json:"path,omitempty"` // of the scope
-	Visit   int32           `json:"visit,omitempty"`
-	Attempt int32           `json:"attempt,omitempty"`
-	Run     string          `json:"run,omitempty"`
-	Tenant  string          `json:"tenant,omitempty"`
-	Trace   string          `json:"trace,omitempty"` // traceparent of the attempt's span
-	Room    int             `json:"room,omitempty"`  // for the output, in bytes; 0: no bound
-	Sandbox Tier            `json:"sandbox,omitempty"`
-	Limit   *carriedLimit   `json:"limit,omitempty"`
-	In      json.RawMessage `json:"in"`
+	Tool    string        `json:"tool"` // name@version
+	Node    string        `json:"node"`
+	Pos     string        `json:"pos,omitempty"`
+	Path    string        `json:"path,omitempty"` // of the scope
+	Visit   int32         `json:"visit,omitempty"`
+	Attempt int32         `json:"attempt,omitempty"`
+	Run     string        `json:"run,omitempty"`
+	Tenant  string        `json:"tenant,omitempty"`
+	Trace   string        `json:"trace,omitempty"` // traceparent of the attempt's span
+	Room    int           `json:"room,omitempty"`  // for the output, in bytes; 0: no bound
+	Sandbox Tier          `json:"sandbox,omitempty"`
+	Limit   *carriedLimit `json:"limit,omitempty"`
+	// Continues says that In goes on from earlier calls of the run: the process that makes the attempt also needs, as Before, what
+	// Portable.Before returns. It is not sent with each call, as it may grow with each.
+	Continues bool            `json:"continues,omitempty"`
+	Before    json.RawMessage `json:"-"`
+	In        json.RawMessage `json:"in"`
 }
 
 // carriedLimit is a Limit on its way.
@@ -74,6 +79,8 @@ type Portable interface {
 	// Carry returns what the other process needs; ok is false for an attempt that a policy or its input's type has refused: Exec
 	// returns why.
 	Carry() (c Carried, ok bool, err error)
+	// Before returns what Carried.Before is about. It may be called until the attempt has ended.
+	Before() ([]byte, error)
 	// Land takes the result of the other process in place of Exec.
 	Land(*Landed) error
 }
@@ -86,12 +93,28 @@ type Callable interface {
 	land(ctx context.Context, rt *Runtime, c *Carried) (Landed, error)
 }
 
+var provided []Callable // is written while packages are initialized
+
+// Provide makes a tool of a library known to engines that make calls in other processes: the code of a workflow lists its own. It is
+// for variables of packages, and returns t.
+func Provide[In, Out any](t *Tool[In, Out]) *Tool[In, Out] {
+	provided = append(provided, t)
+	return t
+}
+
+// Provided returns the tools that libraries of the program provide.
+func Provided() []Callable { return slices.Clone(provided) }
+
 // A wire is an input whose record does not hold all that its tool needs.
-type wire interface{ ToWire() ([]byte, error) }
+type wire interface {
+	// ToWire encodes what is new; continues says that the tool needs what Before returns as well.
+	ToWire() (b []byte, continues bool, err error)
+	Before() ([]byte, error)
+}
 
 // fromWire is the other half of wire.
 type fromWire interface {
-	FromWire(r *Run, b []byte) error
+	FromWire(r *Run, b, before []byte) error
 }
 
 // FullName returns name@version.
@@ -150,7 +173,7 @@ func (t *Tool[In, Out]) land(ctx context.Context, rt *Runtime, c *Carried) (l La
 	b := o.head.metadata()
 	b.parent = c.Trace
 	if w, ok := any(&o.in).(fromWire); ok {
-		err = w.FromWire(r, c.In)
+		err = w.FromWire(r, c.In, c.Before)
 	} else {
 		err = value.Unmarshal(c.In, &o.in)
 	}
@@ -195,11 +218,19 @@ func (o *op[In, Out]) Carry() (c Carried, ok bool, err error) {
 		c.Room = r.receiver.room
 	}
 	if w, ok := any(&o.in).(wire); ok {
-		c.In, err = w.ToWire()
+		c.In, c.Continues, err = w.ToWire()
 	} else {
 		c.In, err = json.Marshal(&o.in) // canonical JSON would round large numbers
 	}
 	return c, true, err
+}
+
+// Before implements Portable.
+func (o *op[In, Out]) Before() ([]byte, error) {
+	if w, ok := any(&o.in).(wire); ok {
+		return w.Before()
+	}
+	return nil, nil
 }
 
 // Land implements Portable.

@@ -36,6 +36,11 @@ func (e away) Do(r *flow.Run, op engine.Op) error {
 	}
 	var there engine.Carried
 	through(e.t, c, &there)
+	if there.Continues {
+		if there.Before, err = p.Before(); err != nil {
+			return err
+		}
+	}
 	*e.sent = append(*e.sent, there)
 	made, err := e.rt.Make(context.Background(), p.Callable(), there)
 	if err != nil {

@@ -28,25 +28,31 @@ type Past interface {
 // WithPast says who knows what came of earlier runs. Without it there were none.
 func WithPast(p Past) Option { return func(rt *Runtime) { rt.past = p } }
 
+var lastTool = Provide(Bind(LastTool, Reads, func(ctx context.Context, q LastCall) (out value.Value, err error) {
+	r, _ := callOf(ctx).place()
+	p := r.state.rt.past
+	if p == nil {
+		return out, nil
+	}
+	b, err := p.Last(ctx, q)
+	if err != nil || b == nil || value.Decode(b, &out) == nil {
+		return out, err
+	}
+	return value.Null(), nil // what a past says is outside data
+}, Cancellable()))
+
 // Last asks for what an earlier run had for a pin of the agent of n. It is a call as any other, with effects reads, so that
 // a replay has the same answer. It returns nil when there is nothing, or nothing of type T. The error is a *NodeError.
 func Last[T any](r *Run, n *Node, pin, tool string) (*T, error) {
 	s := r.Scoped()
 	q := LastCall{Workflow: r.state.rt.info.Name, Tenant: r.state.tenant, Node: s.scope.path() + n.ID, Pin: pin, Tool: tool}
-	asked := Bind(LastTool, Reads, func(ctx context.Context, q LastCall) (*T, error) { return last[T](ctx, r.state.rt.past, q) }, Cancellable())
-	return Call(s.open(n, -1, s.scope.current(n)), &Node{ID: pin, Pos: n.Pos, Index: -1}, asked, q)
-}
-
-func last[T any](ctx context.Context, p Past, q LastCall) (*T, error) {
-	if p == nil {
-		return nil, nil
-	}
-	b, err := p.Last(ctx, q)
-	if err != nil || b == nil || string(b) == "null" {
+	got, err := Call(s.open(n, -1, s.scope.current(n)), &Node{ID: pin, Pos: n.Pos, Index: -1}, lastTool, q)
+	if err != nil || got.IsNull() {
 		return nil, err
 	}
+	b, err := got.MarshalJSON()
 	v := new(T)
-	if value.Decode(b, v) != nil { // the tool gave something else then
+	if err != nil || value.Decode(b, v) != nil { // the tool gave something else then
 		return nil, nil
 	}
 	return v, nil

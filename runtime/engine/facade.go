@@ -235,7 +235,11 @@ type (
 	//		Room    int    // for the output, in bytes; 0: no bound
 	//		Sandbox runtime.Tier
 	//		Limit   *carriedLimit
-	//		In      json.RawMessage
+	//		// Continues says that In goes on from earlier calls of the run: the process that makes the attempt also needs, as Before, what
+	//		// Portable.Before returns. It is not sent with each call, as it may grow with each.
+	//		Continues bool
+	//		Before    json.RawMessage
+	//		In        json.RawMessage
 	//	}
 	//
 	//	func (c *Carried) Asked() string
@@ -267,6 +271,8 @@ type (
 	//		// Carry returns what the other process needs; ok is false for an attempt that a policy or its input's type has refused: Exec
 	//		// returns why.
 	//		Carry() (c Carried, ok bool, err error)
+	//		// Before returns what Carried.Before is about. It may be called until the attempt has ended.
+	//		Before() ([]byte, error)
 	//		// Land takes the result of the other process in place of Exec.
 	//		Land(*Landed) error
 	//	}
@@ -382,4 +388,15 @@ func TraceOf(te *value.ToolError) (at, trace string) {
 // WithValue gives the contexts of all runs, and so of their tools, a value under a key: for options of packages of tools.
 func WithValue(key, v any) core.Option {
 	return core.WithValue(key, v)
+}
+
+// Provide makes a tool of a library known to engines that make calls in other processes: the code of a workflow lists its own. It is
+// for variables of packages, and returns t.
+func Provide[In, Out any](t *core.Tool[In, Out]) *core.Tool[In, Out] {
+	return core.Provide[In, Out](t)
+}
+
+// Provided returns the tools that libraries of the program provide.
+func Provided() []Callable {
+	return core.Provided()
 }

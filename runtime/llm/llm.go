@@ -145,9 +145,8 @@ type Conversation struct {
 	// follow.
 	Memo any
 
-	// Fill, where it is given, makes what is sent of what is recorded: it puts in values that no journal may hold. It must
-	// not change what it is given.
-	Fill func(Conversation) (Conversation, error)
+	// Fill, where it is given, makes what is sent of what is recorded: it puts in values that no journal may hold.
+	Fill *Filling
 
 	told   int // messages that a Turn has carried
 	weight weight
@@ -167,12 +166,13 @@ type Turn struct {
 	asked  Provider  // that answers; nil: the model's own
 	run    *flow.Run // of a turn that came from another process
 	params Params
+	told   int   // messages of conv before it
 	most   Usage // that the call can take
 }
 
 // turn is the next turn of the conversation.
 func (c *Conversation) turn(r *flow.Run, m *Model) Turn {
-	t := Turn{Model: m.name, asked: m.in(r), params: m.bounded(r), Messages: c.Messages[c.told:len(c.Messages):len(c.Messages)], conv: c}
+	t := Turn{Model: m.name, asked: m.in(r), params: m.bounded(r), Messages: c.Messages[c.told:len(c.Messages):len(c.Messages)], told: c.told, conv: c}
 	if c.told == 0 {
 		t.System, t.Tools, t.Schema = c.System, c.Tools, c.Schema
 		if t.params.given() {

@@ -69,7 +69,7 @@ func (m *Model) Name() string { return m.name }
 func (m *Model) exec(ctx context.Context, t Turn) (Reply, error) {
 	req := &Request{Model: m.id, Key: m.key, Params: t.params, Conv: t.conv}
 	if t.conv.Fill != nil {
-		full, err := t.conv.Fill(*t.conv)
+		full, err := t.conv.Fill.fill(*t.conv)
 		if err != nil {
 			return Reply{}, err
 		}

@@ -62,21 +62,21 @@ func filled(text string) (string, error) {
 	}
 }
 
-// fillSystem is llm.Conversation.Fill for a system with marks. The message is none of the file's.
-func fillSystem(c llm.Conversation) (_ llm.Conversation, err error) {
+// fillSystem is for a system with marks. The message is none of the file's.
+var fillSystem = llm.NewFilling("sirenspec.system", func(c llm.Conversation) (_ llm.Conversation, err error) {
 	c.System, err = filled(c.System)
 	return c, err
-}
+})
 
-// fillAll is llm.Conversation.Fill for a conversation with marks.
-func fillAll(c llm.Conversation) (_ llm.Conversation, err error) {
+// fillAll is for a conversation with marks.
+var fillAll = llm.NewFilling("sirenspec.all", func(c llm.Conversation) (_ llm.Conversation, err error) {
 	messages := append([]llm.Message{}, c.Messages...)
 	if c.System, err = filled(c.System); err == nil {
 		messages[0].Text, err = filled(messages[0].Text)
 	}
 	c.Messages = messages
 	return c, err
-}
+})
 
 // shown puts environment variables in place of their marks for a user, but for those whose names say that they
 // are secret: what a user is asked is recorded.

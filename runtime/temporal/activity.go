@@ -20,6 +20,12 @@ func (p *program) make(ctx context.Context, t engine.Callable, s sent) (got, err
 	if err := s.complete(activity.GetInfo(ctx)); err != nil {
 		return got{}, temporal.NewNonRetryableApplicationError(err.Error(), "run", nil)
 	}
+	if s.Continues {
+		var err error
+		if s.Before, err = beforeOf(ctx); err != nil {
+			return got{}, err // the server has the attempt made again: nothing was called
+		}
+	}
 	l, err := p.rt.Make(ctx, t, s.Carried)
 	switch {
 	case ctx.Err() != nil && err != nil:

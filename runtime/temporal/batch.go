@@ -28,8 +28,8 @@ func (e *execution) together(ctx workflow.Context, id, queue string, c *engine.C
 	return f.Get(ctx, l)
 }
 
-// batches makes activities of the calls that wait when no branch can go on. It is the first coroutine, so that the order of
-// calls in a batch is that of the branches.
+// batches makes activities of the calls that wait when no branch can go on. Its coroutine is before those of the branches, so that the
+// order of calls in a batch is theirs.
 func (e *execution) batches(ctx workflow.Context) {
 	for workflow.Await(ctx, func() bool { return len(e.queue) > 0 }) == nil {
 		batch := e.next()

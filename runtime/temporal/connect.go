@@ -87,8 +87,21 @@ func (logger) Info(string, ...any)           {}
 func (l logger) Warn(msg string, kv ...any)  { l.c.Say("warning: " + line(msg, kv)) }
 func (l logger) Error(msg string, kv ...any) { l.c.Say("error: " + line(msg, kv)) }
 
+// line is what is shown of an entry. Of a history that does not fit the program it says which node differs and what to do.
 func line(msg string, kv []any) string {
+	run := ""
 	for i := 0; i+1 < len(kv); i += 2 {
+		if kv[i] == "WorkflowID" {
+			run = fmt.Sprint(kv[i+1])
+		}
+	}
+	for i := 0; i+1 < len(kv); i += 2 {
+		if kv[i] != "Error" {
+			continue
+		}
+		if says, ok := differs(fmt.Sprint(kv[i+1])); ok {
+			return "run " + run + " does not go on with this program: " + says + "; " + anew
+		}
 		switch key := fmt.Sprint(kv[i]); key {
 		case "Error", "error", "WorkflowID", "ActivityID":
 			msg += fmt.Sprintf(" %s=%v", key, kv[i+1])

@@ -26,8 +26,11 @@ type execution struct {
 	setup Setup
 	open  map[string]*question
 	queue []*waiting // calls for the next batch
-	marks int        // bytes of markers of local activities since a workflow task has ended
-	ended workflow.Future
+	makes bool       // batches
+	// calls in flight that go on from earlier ones, by the ids of their activities
+	continuing map[string]*continued
+	marks      int // bytes of markers of local activities since a workflow task has ended
+	ended      workflow.Future
 
 	// What a journal would hold.
 	begin  time.Time
@@ -97,6 +100,10 @@ func (e *execution) Fork(r *flow.Run, n, limit int, body func(*flow.Run, int) er
 	workers := min(n, max(limit, 1))
 	stops := workers < n
 	batch := outer.batch || e.opts.together() > 1 && (workers >= wideBranches || workers > 1 && n >= wideItems)
+	if batch && !e.makes {
+		e.makes = true
+		workflow.GoNamed(e.root, "batches", e.batches)
+	}
 	next, left := 0, workers
 	var first engine.FirstFailure
 	for w := range workers {
@@ -187,6 +194,10 @@ func (e *execution) do(r *flow.Run, ctx wctx, op engine.Op) error {
 	}
 	var l engine.Landed
 	id := e.id(h, &c)
+	if c.Continues {
+		e.continuing[id] = &continued{op: p}
+		defer delete(e.continuing, id)
+	}
 	if err := e.call(ctx, h, p.Callable().Queue(), id, &c, &l); err != nil {
 		return e.lost(r, h, p, id, err)
 	}

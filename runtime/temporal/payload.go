@@ -21,7 +21,7 @@ import (
 
 // format is the version of what calls leave in histories. It is part of the build id, so that a worker begins no task of a run of
 // another format.
-const format = "2"
+const format = "3"
 
 // sent is a call on its way to its activity: [in], [in, 0] with a limit that the server has as well, or [in, the rest].
 type sent struct {

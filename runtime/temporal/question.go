@@ -36,34 +36,17 @@ type question struct {
 	accepted func(string) ([]byte, error) // makes output of an answer
 }
 
-// listen opens the ways by which people see questions and answer them.
-func (e *execution) listen(ctx workflow.Context) error {
-	find := func(a Answer) (*question, error) {
-		q := e.open[a.Key]
-		if q == nil || q.output != nil {
-			return nil, e.unknown(a.Key)
-		}
-		return q, nil
-	}
+// listen opens the ways by which people see questions and answer them, and those by which calls ask what came before them.
+func (e *execution) listen(ctx workflow.Context) (signals workflow.ReceiveChannel, err error) {
 	check := func(_ workflow.Context, a Answer) error {
-		q, err := find(a)
+		q, err := e.asked(a)
 		if err == nil {
 			_, err = q.accepted(a.Answer)
 		}
 		return refused(err)
 	}
-	take := func(_ workflow.Context, a Answer) error {
-		q, err := find(a)
-		if err != nil {
-			return refused(err)
-		}
-		q.output, err = q.accepted(a.Answer)
-		return refused(err)
-	}
-	if err := workflow.SetUpdateHandlerWithOptions(ctx, RespondUpdate, take, workflow.UpdateHandlerOptions{Validator: check}); err != nil {
-		return err
-	}
-	if err := workflow.SetQueryHandler(ctx, QuestionsQuery, func() ([]runtime.Question, error) {
+	take := func(_ workflow.Context, a Answer) error { return e.take(a) }
+	questions := func() ([]runtime.Question, error) {
 		out := []runtime.Question{}
 		for _, key := range workflow.DeterministicKeys(e.open) {
 			if q := e.open[key]; q.output == nil {
@@ -71,20 +54,40 @@ func (e *execution) listen(ctx workflow.Context) error {
 			}
 		}
 		return out, nil
-	}); err != nil {
-		return err
 	}
-	signals := workflow.GetSignalChannel(ctx, RespondUpdate)
-	workflow.GoNamed(ctx, "answers", func(ctx workflow.Context) {
-		for {
-			var a Answer
-			if !signals.Receive(ctx, &a) {
-				return
-			}
-			_ = take(ctx, a) // a signal cannot be refused: what does not fit is dropped
+	return workflow.GetSignalChannel(ctx, RespondUpdate), errors.Join(
+		workflow.SetUpdateHandlerWithOptions(ctx, RespondUpdate, take, workflow.UpdateHandlerOptions{Validator: check}),
+		workflow.SetQueryHandler(ctx, QuestionsQuery, questions),
+		workflow.SetQueryHandler(ctx, beforeQuery, e.before),
+		workflow.SetQueryHandler(ctx, lastQuery, e.last))
+}
+
+// hear takes the answers that came as signals.
+func (e *execution) hear(signals workflow.ReceiveChannel) {
+	for {
+		var a Answer
+		if !signals.ReceiveAsync(&a) {
+			return
 		}
-	})
-	return nil
+		_ = e.take(a) // a signal cannot be refused: what does not fit is dropped
+	}
+}
+
+// asked is the open question that an answer is for.
+func (e *execution) asked(a Answer) (*question, error) {
+	q := e.open[a.Key]
+	if q == nil || q.output != nil {
+		return nil, e.unknown(a.Key)
+	}
+	return q, nil
+}
+
+func (e *execution) take(a Answer) error {
+	q, err := e.asked(a)
+	if err == nil {
+		q.output, err = q.accepted(a.Answer)
+	}
+	return refused(err)
 }
 
 // refused makes an error of a handler one that Temporal hands to the caller.

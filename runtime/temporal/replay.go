@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strings"
 
 	"github.com/nexus-rpc/sdk-go/nexus"
 	"go.temporal.io/api/common/v1"
@@ -119,7 +118,8 @@ func (m *commands) replayed(c *cli.Call, h *history.History, opts Options) int {
 		if earlier(h) {
 			return c.Fail(cli.ExitFailed, "the history is of an earlier version of flowgen, which recorded calls in another way", "read it with the program that began the run")
 		}
-		return c.Fail(cli.ExitFailed, "the history is not of this program: "+differs(err), "run it with the program that began it; describe prints its version")
+		says, _ := differs(err.Error())
+		return c.Fail(cli.ExitFailed, "the history is not of this program: "+says, "run it with the program that began it; describe prints its version")
 	}
 	return cli.ExitOK
 }
@@ -132,30 +132,22 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// differs shortens the error of the replayer to the difference.
-func differs(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	if _, after, ok := strings.Cut(text, "flowgen: "); ok {
-		return after
-	}
-	if m := activityID.FindStringSubmatch(text); m != nil {
-		return "node " + m[1] + " is another one, or was called with another input, when the run was recorded: " + text
-	}
-	return text
-}
-
-// activityID finds the id of a call's activity in what the SDK says.
-var activityID = regexp.MustCompile(`(?:ActivityId|ID):\s*([^\s,@]+)@[\w-]{8}`)
-
 // earlier reports whether calls of a history are of a format before this one.
 func earlier(h *history.History) bool {
 	for _, e := range h.Events {
+		if before.MatchString(e.GetWorkflowTaskCompletedEventAttributes().GetWorkerVersion().GetBuildId()) ||
+			before.MatchString(e.GetWorkflowTaskCompletedEventAttributes().GetDeploymentVersion().GetBuildId()) {
+			return true
+		}
 		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil && bytes.HasPrefix(first(a.GetInput().GetPayloads()).GetData(), []byte(`{"tool":`)) {
 			return true
 		}
 	}
 	return false
 }
+
+// before matches build ids of formats before this one: see commands.build.
+var before = regexp.MustCompile(`^[0-9a-f]{12}(-2)?$`)
 
 func first(all []*common.Payload) *common.Payload {
 	if len(all) == 0 {

@@ -98,14 +98,19 @@ type Workflow[In, Out any] interface {
 // Register makes a worker, or a replayer of histories, carry out the workflow that info describes, and its calls. start is the
 // workflow's New. The error says what the calls need and the process does not have, such as a secret.
 func Register[W Workflow[In, Out], In, Out any](w worker.Registry, info *flow.Info, start func(...runtime.Option) (W, error), o Options) error {
-	rt, err := flow.New(info, o.Runtime...)
+	rt, err := flow.New(info, append([]runtime.Option{runtime.WithPast(past{})}, o.Runtime...)...)
 	if err != nil {
 		return err
 	}
 	var own W
 	p := &program{info: info, opts: o, rt: rt, names: map[engine.Callable]string{}, tools: map[string]engine.Callable{}, hashed: hashesOf(info)}
+	for _, t := range engine.Provided() { // another workflow of the worker has them, too
+		p.named(t, info.Name+" "+t.FullName())
+	}
 	for _, t := range own.Calls() {
-		name := p.name(t)
+		p.named(t, "")
+	}
+	for name, t := range p.tools {
 		w.RegisterActivityWithOptions(func(ctx context.Context, s sent) (got, error) { return p.make(ctx, t, s) },
 			activity.RegisterOptions{Name: name})
 	}
@@ -126,14 +131,15 @@ type program struct {
 	hashed *journal.Hashes // of the graph and the nodes
 }
 
-// name gives a tool the name of its activity: its own, numbered where several models have one.
-func (p *program) name(t engine.Callable) string {
-	name := t.FullName()
+// named gives a tool the name of its activity; "": its own, numbered where several models have one.
+func (p *program) named(t engine.Callable, name string) {
+	if name == "" {
+		name = t.FullName()
+	}
 	for i := 2; p.tools[name] != nil; i++ {
 		name = t.FullName() + "~" + strconv.Itoa(i)
 	}
 	p.names[t], p.tools[name] = name, t
-	return name
 }
 
 // batchName is the activity that makes several calls of the workflow.
@@ -145,7 +151,7 @@ func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program,
 	if err := value.Unmarshal(given(text), &in); err != nil {
 		return out, temporal.NewNonRetryableApplicationError("the input is not one of workflow "+p.info.Name+": "+err.Error(), string(value.ValidationError), err)
 	}
-	e := &execution{program: p, root: ctx, setup: s, open: map[string]*question{}, begin: s.Begin, most: p.opts.events()}
+	e := &execution{program: p, root: ctx, setup: s, open: map[string]*question{}, continuing: map[string]*continued{}, begin: s.Begin, most: p.opts.events()}
 	if e.begin.IsZero() {
 		e.begin = workflow.Now(ctx)
 	}
@@ -154,9 +160,6 @@ func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program,
 	}
 	if p.opts.begun != nil {
 		p.opts.begun(e)
-	}
-	if p.opts.together() > 1 {
-		workflow.GoNamed(ctx, "batches", e.batches)
 	}
 	w, err := start(e.options()...)
 	if err != nil {
@@ -167,22 +170,27 @@ func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program,
 		out, err = w.Run(wctx{Context: ctx}, in)
 		ended = true
 	})
-	if err := e.listen(ctx); err != nil {
-		return out, err
+	signals, err2 := e.listen(ctx)
+	if err2 != nil {
+		return out, err2
 	}
 	e.settle()
 	calm, _ := workflow.NewDisconnectedContext(ctx)
-	for !ended {
-		if werr := workflow.Await(calm, func() bool { return ended || e.renews() }); werr != nil {
+	for {
+		if werr := workflow.Await(calm, func() bool { return ended || signals.Len() > 0 || e.renews() }); werr != nil {
 			return out, werr
 		}
-		if !ended {
+		switch {
+		case ended:
+			return out, failed(err)
+		case signals.Len() > 0: // before the run goes on elsewhere
+			e.hear(signals)
+		default:
 			if err, ok := e.renew(text); ok {
 				return out, err
 			}
 		}
 	}
-	return out, failed(err)
 }
 
 // options are those of the workflow's code, which looks nothing up.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -294,12 +295,12 @@ func exists(r *flow.Run, n *flow.Node, t *flow.Tool[string, bool], f dynamic.Fie
 }
 
 var (
-	fileExists = flow.Bind("yamlgraph.file_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
+	fileExists = engine.Provide(flow.Bind("yamlgraph.file_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && info.Mode().IsRegular(), nil
-	}, tool.Cancellable())
-	dirExists = flow.Bind("yamlgraph.dir_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
+	}, tool.Cancellable()))
+	dirExists = engine.Provide(flow.Bind("yamlgraph.dir_exists@1", flow.Reads, func(_ context.Context, path string) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && info.IsDir(), nil
-	}, tool.Cancellable())
+	}, tool.Cancellable()))
 )

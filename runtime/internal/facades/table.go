@@ -61,6 +61,6 @@ var facades = []facade{
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
 		Invoke Last Receipt Envelope CallID SplitTool AgentTool HumanTool LastTool WaitTool UndoTool UndoNode UndoSuffix Suspender Caught
 		Identifier Waiter EngineContext=NewContext NewRunID RunIDPrefix CheckRunID StackOf TraceOf WithValue EnvironmentProxy
-		Carried Landed Portable Callable
+		Carried Landed Portable Callable Provide Provided
 	`},
 }

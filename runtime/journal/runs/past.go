@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
@@ -30,30 +29,9 @@ func (f *Folder) Last(ctx context.Context, q runtime.LastCall) ([]byte, error) {
 		if h := j.Header(); h.Workflow != q.Workflow || h.Tenant != q.Tenant || j.Finish().Outcome == journal.Open || j.Finish().Outcome == journal.Waiting {
 			continue
 		}
-		if out := lastOf(j, q); out != nil {
+		if out := j.Last(q); out != nil {
 			return out, nil
 		}
 	}
 	return nil, nil
-}
-
-// lastOf is the output of the last successful call that q asks for, in the order in which calls ended.
-func lastOf(j *journal.Journal, q runtime.LastCall) []byte {
-	var found *journal.Record
-	for _, r := range j.Records() {
-		rest, ok := strings.CutPrefix(r.Key, q.Node)
-		if !ok || rest == "" || rest[0] != '[' && rest[0] != '#' || strings.Count(rest, "/") != 1 {
-			continue // not a call that this agent made
-		}
-		if r.Tool != q.Tool || !r.Result() || r.Error != nil || r.Cancelled != "" || r.Output == nil {
-			continue
-		}
-		if found == nil || r.End >= found.End {
-			found = &r
-		}
-	}
-	if found == nil {
-		return nil
-	}
-	return found.Output
 }

@@ -45,11 +45,11 @@ func TestLastOf(t *testing.T) {
 		j := journal.New(journal.Header{})
 		j.Put(ok)
 		j.Put(tt.r)
-		if got := string(lastOf(j, runtime.LastCall{Node: "agent", Tool: "w.ask@1"})); got != `"`+tt.want+`"` {
+		if got := string(j.Last(runtime.LastCall{Node: "agent", Tool: "w.ask@1"})); got != `"`+tt.want+`"` {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
-	if got := lastOf(journal.New(journal.Header{}), runtime.LastCall{Node: "agent", Tool: "w.ask@1"}); got != nil {
+	if got := journal.New(journal.Header{}).Last(runtime.LastCall{Node: "agent", Tool: "w.ask@1"}); got != nil {
 		t.Errorf("of nothing: %s", got)
 	}
 }
