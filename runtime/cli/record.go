@@ -189,6 +189,9 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool
 		text = safe("run "+e.ID()+" stopped. Repeat the call with: "+s.again("resume", e.ID())+" --edited --redo "+shellWord(written(j, err))) + "\n"
 	case runErrorKind(err) == runtime.Diverged: // it would end there again
 		text = safe("run "+e.ID()+" stopped") + "\n"
+	case runErrorKind(err) == runtime.JournalUnavailable:
+		text = safe("run "+e.ID()+" stopped, because its journal cannot be written. What is in it is not lost. When the store has room and can be written, resume the run with: "+
+			s.again("resume", e.ID())) + "\n"
 	default:
 		text = safe("run "+e.ID()+" stopped. Resume it with: "+s.again("resume", e.ID())) + "\n"
 	}
