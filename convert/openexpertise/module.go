@@ -154,9 +154,6 @@ func (m *module) add(name string) {
 // reads reports whether the module can see a field of its argument.
 func (m *module) reads(name string) bool { return m.whole || slices.Contains(m.names, name) }
 
-// all reports whether it can see all fields that are not named.
-func (m *module) all() bool { return m.whole || m.rest }
-
 // A part is how a module looks into a field of its argument.
 type part struct {
 	whole  bool

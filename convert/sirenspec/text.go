@@ -63,7 +63,7 @@ func (s *siren) gives(n *sirenspec.Node, root string, path []string) (p producer
 			return give(s.said(n), schema.AnyType)
 		}
 	case *ir.Flow:
-		place := path
+		var place []string
 		if root == "working" && own && path[1] == "output" {
 			place = path[2:]
 		} else if root == "output" && path[0] == id {

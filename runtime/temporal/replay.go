@@ -135,6 +135,7 @@ func (quiet) Error(string, ...any) {}
 // earlier reports whether calls of a history are of a format before this one.
 func earlier(h *history.History) bool {
 	for _, e := range h.Events {
+		//lint:ignore SA1019 older servers write nothing else
 		if before.MatchString(e.GetWorkflowTaskCompletedEventAttributes().GetWorkerVersion().GetBuildId()) ||
 			before.MatchString(e.GetWorkflowTaskCompletedEventAttributes().GetDeploymentVersion().GetBuildId()) {
 			return true
