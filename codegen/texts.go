@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/goname"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
 // Texts writes a Go file of text functions alone, each with an exported one that `go` nodes of the native language can call: its
@@ -49,7 +50,7 @@ func (g *generator) exported(t *check.TextFunc, null func(t *ir.TextFunc, param 
 			field += "_"
 		}
 		taken[field] = true
-		fields = append(fields, jen.Id(ident(field)).Qual(valuePath, "Value").Tag(map[string]string{"json": p.Name}))
+		fields = append(fields, jen.Id(ident(field)).Qual(valuePath, "Value").Add(structTag(&schema.Field{Name: p.Name, Type: schema.AnyType}, false)))
 		arg := jen.Qual(dynamicPath, "Of").Call(jen.Id("in").Dot(ident(field)))
 		if !null(t.IR, p.Name) {
 			arg = arg.Dot("NonNull").Call()
