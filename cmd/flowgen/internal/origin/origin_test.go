@@ -130,7 +130,7 @@ func TestRequire(t *testing.T) {
 			"require (\n\t" + Runtime + " v1.0.0\n\t" + redis + " v0.0.0\n)\n\nreplace " + redis + " => " + at("runtime/cache/redis") + "\n", true},
 		{"replaced already", "replace " + Runtime + " => ../f\n", tree, nil, "replace " + Runtime + " => ../f\n\nrequire " + Runtime + " v0.0.0\n", true},
 		{"what a module requires", "", tree, []string{Command}, "require (\n\t" + Runtime + " v0.0.0\n\t" + Module + " v0.0.0\n)\n\nreplace " + Runtime + " => " + at("runtime") + "\n\nreplace " + Module + " => " + at("") +
-			"\n\nreplace " + Runtime + "/mcptool => " + at("runtime/mcptool") + "\n\nreplace " + Runtime + "/startool => " + at("runtime/startool") + "\n", true},
+			"\n\nreplace " + Runtime + "/mcptool => " + at("runtime/mcptool") + "\n\nreplace " + Runtime + "/sqltool/sqlite => " + at("runtime/sqltool/sqlite") + "\n\nreplace " + Runtime + "/startool => " + at("runtime/startool") + "\n", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			mod, err := modfile.Parse("go.mod", []byte("module m\n\n"+tt.mod), nil)
