@@ -58,18 +58,18 @@ func TestSite(t *testing.T) {
 	s.sees("No mistakes.")
 	s.picture("playground dark")
 	s.click("Light mode")
-	s.click("Graph")
+	s.mouse("Graph")
 	s.wait(`document.querySelectorAll("#graph rect").length > 2`)
 	s.picture("playground graph")
-	s.click("Go")
+	s.mouse("Go")
 	s.sees("package hello")
-	s.click("Plan")
+	s.mouse("Plan")
 	s.wait(`document.querySelector("#plan pre").textContent.length > 50`)
 	s.picture("playground plan")
 
 	// A mistake: its diagnostic leads to its place, and the address to the text.
 	s.eval(`text.value = "flowgen: 1\nname: é\ninput: {a: strin}\nnodes:\n  one: {let: $input.a}\noutput: {x: $one}\n"; text.dispatchEvent(new Event("input")); 0`)
-	s.click("Diagnostics")
+	s.mouse("Diagnostics")
 	s.sees("strin")
 	s.wait(`document.querySelectorAll(".diagnostics .error button").length > 0`)
 	s.picture("playground mistake")
@@ -91,7 +91,7 @@ func TestSite(t *testing.T) {
 
 	// The simulator has the examples in it.
 	s.eval(`at("example").value = "expense"; at("example").onchange(); 0`)
-	s.click("Simulate")
+	s.mouse("Simulate")
 	s.wait(`document.getElementById("tab-simulate").getAttribute("aria-selected") === "true" && !at("start").disabled`)
 	s.eval(`at("start").click(); 0`)
 	s.wait(`at("report").dataset.exit === "0"`)
