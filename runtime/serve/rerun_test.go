@@ -100,7 +100,7 @@ func TestRerunOfRunning(t *testing.T) {
 	s.waitFor(t, a.ID, "succeeded")
 }
 
-// The key of a run that was removed begins no other, whoever has removed it, also behind a restart.
+// The key of a run that was removed begins no other, no matter who removed it, also behind a restart.
 func TestRemovedKey(t *testing.T) {
 	b, dir := &bank{}, t.TempDir()
 	s := start(t, dir, b, serve.Options{})
@@ -131,7 +131,7 @@ func TestRemovedKey(t *testing.T) {
 	s.want(t, 201, "POST", start10, body, "Idempotency-Key", "m", "Prefer", "wait=30")
 }
 
-// The journal says who has answered, and so does the answer to whoever comes second.
+// The journal says who has answered, and so does the answer to the one that comes second.
 func TestAnsweredBy(t *testing.T) {
 	dir := t.TempDir()
 	auth := func(r *http.Request) (serve.Principal, error) {

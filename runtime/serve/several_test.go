@@ -22,7 +22,7 @@ func named(name string, b *bank) *serve.Workflow {
 	})
 }
 
-// Several workflows are served side by side, those too whose names differ in little: each has its runs, keys and types.
+// Several workflows are served by one process, those too whose names differ in little: each has its runs, keys and types.
 func TestSeveral(t *testing.T) {
 	one, two := &bank{}, &bank{}
 	folder := runs.Open(t.TempDir(), runs.Options{})
