@@ -317,6 +317,17 @@ func (s *story) eval(js string) {
 	}
 }
 
+// sound are JavaScript conditions that hold in each state of each page: one heading, and Tab reaches whatever may scroll, with a name.
+const sound = `(() => {
+  const main = document.querySelectorAll("main"), h1 = document.querySelectorAll("h1");
+  const bad = main.length === 1 && h1.length === 1 ? [] : [main.length + " main, " + h1.length + " h1"];
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.matches("textarea, select, input") || !/auto|scroll/.test(getComputedStyle(e).overflow)) continue;
+    if (e.tabIndex < 0 || !e.getAttribute("aria-label") || e.matches("div:not([role]), p:not([role]), pre:not([role]), ul")) bad.push(e.outerHTML.slice(0, 120) + " scrolls, and Tab does not reach it by a name");
+  }
+  return bad;
+})()`
+
 // picture keeps what is seen, and has axe look at it.
 func (s *story) picture(name string) {
 	s.t.Helper()
@@ -331,6 +342,13 @@ func (s *story) picture(name string) {
 		if err != nil {
 			s.t.Error(err)
 		}
+	}
+	bad, err := chromedp.Run(s.ctx, chromedp.Evaluate[[]string](sound))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, v := range bad {
+		s.t.Errorf("%s: %s", name, v)
 	}
 	file := os.Getenv("AXE")
 	if file == "" || file == "none" || name == "failed" {

@@ -1,5 +1,6 @@
 // Attachments of a call: images and tables are shown, others are named.
 import { useEffect, useState } from "preact/hooks";
+import { scrolls } from "./parts";
 import { param, request } from "./api";
 import { bytes, count, line } from "./text";
 
@@ -32,7 +33,7 @@ export function gridOf(text: string, kind: "csv" | "json"): Rows | undefined {
 }
 
 export const Grid = ({ grid }: { grid: Rows }) => (
-  <div class="scroll" tabIndex={0}>
+  <div class="scroll" {...scrolls("Table")}>
     <table class="sums"><thead><tr>{grid.head.map((h) => <th>{line(h, 60)}</th>)}</tr></thead><tbody>{grid.rows.map((r) => <tr>{r.map((c) => <td class="cut">{line(c, 200)}</td>)}</tr>)}</tbody></table>
     {grid.more > 0 && <p class="dim">{count(grid.more)} more rows</p>}
   </div>

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get, param, request } from "./api";
 import { type Attachment, Attached, Grid, gridOf } from "./attachments";
 import { Proposal } from "./pages";
-import { Badge, Mark, tone, Trouble, word } from "./parts";
+import { Badge, Mark, scrolls, tone, Trouble, word } from "./parts";
 import { go, route, set } from "./route";
 import { type AgentBounds, type Message, One, Offered, Talk } from "./talk";
 import { Rerun } from "./rerun";
@@ -37,9 +37,9 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
   return (
     <aside class="panel call" aria-label={"Call " + call.key}>
       <div class="head"><Mark state={state} /><code class="cut grow" title={call.key}>{line(call.key)}</code>{close}</div>
-      <div class="body">
+      <div class="body" {...scrolls("All of the call")}>
         {call.error && <section class="block fail-block"><p><Badge tone="fail">{line(call.error.code)}</Badge></p><p class="message">{plain(call.error.message).slice(0, 20000)}</p>
-          {call.error.details != null && <pre class="code block" tabIndex={0}>{plain(JSON.stringify(call.error.details, null, 2)).slice(0, 20000)}</pre>}</section>}
+          {call.error.details != null && <pre class="code block" {...scrolls("Details of the error")}>{plain(JSON.stringify(call.error.details, null, 2)).slice(0, 20000)}</pre>}</section>}
         <dl class="facts">
           <dt>state</dt><dd class={tone(state)}>{word(state)}{call.cached && <Badge tone="hit">cached</Badge>}{call.denied && <Badge>denied by the policy</Badge>}{call.truncated && <Badge>truncated</Badge>}</dd>
           <dt>tool</dt><dd><code>{line(call.tool)}</code> <Badge>effects {call.effects}</Badge>{call.sandbox && <Badge>sandbox {line(call.sandbox)}</Badge>}</dd>
@@ -49,7 +49,7 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
           {call.attempts.length > 1 && <><dt>attempts</dt><dd class="flex wrap">{call.attempts.map((a, i) => <button class="chip" aria-pressed={a === n} onClick={() => go(path + "?" + withCall(a))}>{i + 1}</button>)}</dd></>}
         </dl>
         {state === "stopped" && <p class="dim">The program that made this call is gone. Resume repeats it.</p>}
-        {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" tabIndex={0}>{plain(said)}</pre></section>}
+        {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" {...scrolls("Said so far")}>{plain(said)}</pre></section>}
         {turns.length > 0 && <div><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
         {talks && turns.length > 0 && <Offered turns={turns} all={all} agents={agents} />}
         {talks && turns.length > 0 && <Talk run={run} turns={turns} />}
@@ -57,8 +57,8 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
         <Messages v={call.input} />
         <Part name="Input" run={run} n={n} what="input" v={call.input} />
         {!!call.attachments?.length && <section><h2>Attachments</h2>{call.attachments.map((a, k) => <Attached key={k} run={run} n={n} k={k} a={a} />)}</section>}
-        {call.stack && <section><h2>Stack</h2><pre class="code block" tabIndex={0}>{plain(call.stack)}</pre></section>}
-        {call.logs && <section><h2>Logs</h2><pre class="code block" tabIndex={0}>{plain(call.logs)}</pre></section>}
+        {call.stack && <section><h2>Stack</h2><pre class="code block" {...scrolls("Stack")}>{plain(call.stack)}</pre></section>}
+        {call.logs && <section><h2>Logs</h2><pre class="code block" {...scrolls("Logs")}>{plain(call.logs)}</pre></section>}
         {!!file && !still && !running && <Rerun key={call.key} run={run} node={call.node} file={file} input={input} open={route.value.query.get("rerun") === "1"} />}
         {isTool && call.state !== "open" && <Materialize key={call.key} run={run} call={call} file={file!} off={off} />}
       </div>
@@ -92,7 +92,7 @@ function Part({ name, run, n, what, v }: { name: string; run: string; n: number;
   const more = async () => show(new TextDecoder().decode(await (await request("runs/" + param(run) + "/calls/" + n + "/" + what + "?n=1048576")).arrayBuffer()));
   return (
     <section><h2>{name} <small>{bytes(v.size)}</small>{grid && <button class="btn bare" onClick={() => write(!asText)}>{asText ? "as a table" : "as JSON"}</button>}</h2>
-      {grid && !asText ? <Grid grid={grid} /> : <pre class="code block value" tabIndex={0}>{plain(all || v.text)}</pre>}
+      {grid && !asText ? <Grid grid={grid} /> : <pre class="code block value" {...scrolls(name)}>{plain(all || v.text)}</pre>}
       {v.cut && report && <p class="dim">its beginning: the file was written without <code>--full</code></p>}
       {v.cut && !all && !report && <p class="dim">the first 64 KiB <button class="btn" onClick={more}>Show 1 MiB</button></p>}
     </section>

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { post } from "./api";
 import { Boxes, type Picture } from "./graph";
 import { type AtMost, flowAddress, type Project, Proposal, type Run, runAddress, useData, worstCase } from "./pages";
-import { Badge, Link, Mark, Trouble, word } from "./parts";
+import { Badge, Link, Main, Mark, scrolls, slim, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { line, plain } from "./text";
 
@@ -29,8 +29,8 @@ export function FlowPage({ project }: { project?: Project }) {
   const f = w ?? (last.current?.file === file ? last.current : undefined);
   const [form, openForm] = useState(false);
   useLayoutEffect(() => keys({ Escape: () => (form ? openForm(false) : set("node", "")), r: () => openForm(true) }), [form]);
-  if (error) return <main class="page"><Trouble text={error} /></main>;
-  if (!f) return <main class="page" />;
+  if (error) return <Main title={line(file || "Workflow")}><Trouble text={error} /></Main>;
+  if (!f) return <Main title={line(file || "Workflow")} />;
   const own = f.diagnostics.filter((d) => (d.file ?? f.file) === f.file);
   const marks: Record<string, string> = {};
   for (const d of own) {
@@ -42,7 +42,7 @@ export function FlowPage({ project }: { project?: Project }) {
   const tabs: [string, string][] = [["yaml", "YAML"], ["go", "Generated Go"], ["plan", "Plan"], ["manifest", "Manifest"], ...(f.agents.length ? [["agents", "Agents " + f.agents.length] as [string, string]] : [])];
   return (
     <main class="run">
-      <div class="lead flex wrap">
+      <div class="lead flex wrap" {...scrolls("The workflow")}>
         <Mark state={f.errors ? "failed" : "done"} />
         <h1>{line(f.name || f.file)}</h1><code class="faint">{line(f.file)}</code>
         {f.errors > 0 && <Badge tone="fail">{f.errors} {f.errors === 1 ? "error" : "errors"}</Badge>}
@@ -55,11 +55,11 @@ export function FlowPage({ project }: { project?: Project }) {
         <button class="btn main" disabled={!runnable} title={f.errors ? "it has errors" : project?.no_run ? "studio starts nothing: --no-run or --read-only" : "flowgen run " + f.file} onClick={() => openForm(!form)}>Run <kbd>r</kbd></button>
       </div>
       {form && runnable && <Start flow={f} close={() => openForm(false)} />}
-      <div class="columns flow">
+      <div class="columns flow" {...(slim.value ? scrolls("Graph and text") : {})}>
         <section class="panel" aria-label="Graph">
           <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? nodes(f.graph.nodes.filter((n) => !n.end).length) : ""}</span></div>
           {f.graph ? <Boxes from={"graph?file=" + encodeURIComponent(f.file)} first={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
-          {f.diagnostics.length > 0 && <div class="diagnostics" tabIndex={0}>
+          {f.diagnostics.length > 0 && <div class="diagnostics" {...scrolls("Diagnostics")}>
             <div class="head"><h2>Diagnostics</h2><span class="faint">as <code>flowgen check</code> says</span></div>
             <ul>{f.diagnostics.map((d) => <li><Mark state={d.severity === "error" ? "failed" : d.severity === "warning" ? "waiting" : "idle"} /><code>{d.code}</code><span class="grow">{line(d.message, 600)}{d.help && <small class="help">{line(d.help, 600)}</small>}</span><code class="faint">{d.file && d.file !== f.file ? line(d.file) + ":" : ""}{d.range && d.range.start.line + ":" + d.range.start.column}</code></li>)}</ul>
             {f.diagnostics.some((d) => d.fixes?.length) && <div class="fixes"><Proposal op={{ kind: "fix", file: f.file }} label="Show the fix" off={project?.read_only} onWritten={again} /></div>}
@@ -69,9 +69,9 @@ export function FlowPage({ project }: { project?: Project }) {
           <div class="head"><div class="seg" role="group" aria-label="Text">{tabs.map(([t, name]) => <button aria-pressed={tab === t} onClick={() => set("tab", t === "yaml" ? "" : t)}>{name}</button>)}</div><span class="grow" />{(tab === "yaml" || tab === "go") && <span class="faint">read only</span>}</div>
           {tab === "yaml" && <Source text={f.source} marks={own} at={f.places[node]?.file === f.file ? f.places[node] : undefined} pick={(n) => set("node", nodeAt(f, n))} />}
           {tab === "go" && (f.go ? <GoText text={f.go} flow={f} node={node} /> : <p class="empty">There is no Go while the file has errors.</p>)}
-          {tab === "plan" && <pre class="code block page-text" tabIndex={0}>{plain(f.plan) || "There is no plan while the file has errors."}</pre>}
-          {tab === "manifest" && <pre class="code block page-text" tabIndex={0}>{plain(f.manifest) || "There is no manifest while the file has errors."}</pre>}
-          {tab === "agents" && <div class="body">{f.agents.map((a) => <AgentPanel agent={a} file={f.file} workflow={f.name} native={!f.dialect} off={project?.read_only} onWritten={again} key={a.node} />)}</div>}
+          {tab === "plan" && <pre class="code block page-text" {...scrolls("Plan")}>{plain(f.plan) || "There is no plan while the file has errors."}</pre>}
+          {tab === "manifest" && <pre class="code block page-text" {...scrolls("Manifest")}>{plain(f.manifest) || "There is no manifest while the file has errors."}</pre>}
+          {tab === "agents" && <div class="body" {...scrolls("Agents")}>{f.agents.map((a) => <AgentPanel agent={a} file={f.file} workflow={f.name} native={!f.dialect} off={project?.read_only} onWritten={again} key={a.node} />)}</div>}
         </section>
       </div>
     </main>
@@ -89,7 +89,7 @@ function nodeAt(f: Flow, n: number): string {
 
 function NodeList({ flow, marks, selected }: { flow: Flow; marks: Record<string, string>; selected: string }) {
   const names = Object.keys(flow.places);
-  return names.length ? <ul class="node-list">{names.map((p) => <li><button class={"btn bare" + (p === selected ? " on" : "")} onClick={() => set("node", p)}>{marks[p] && <Mark state="failed" />} {line(p)}</button></li>)}</ul>
+  return names.length ? <div class="node-list" {...scrolls("Nodes")}><ul>{names.map((p) => <li><button class={"btn bare" + (p === selected ? " on" : "")} onClick={() => set("node", p)}>{marks[p] && <Mark state="failed" />} {line(p)}</button></li>)}</ul></div>
     : <p class="empty">The file cannot be read as a workflow; the diagnostics say why.</p>;
 }
 
@@ -104,7 +104,7 @@ function Source({ text, marks, at, pick }: { text: string; marks: Diagnostic[]; 
   }, [at?.line, at?.file]);
   const lines = useMemo(() => text.split("\n"), [text]);
   return (
-    <pre class="code cnt" ref={box} tabIndex={0}>
+    <pre class="code cnt" ref={box} {...scrolls("YAML")}>
       {lines.slice(0, MOST).map((l, i) => {
         const here = marks.filter((d) => d.range?.start.line === i + 1);
         return (
@@ -155,7 +155,7 @@ function GoText({ text, flow, node }: { text: string; flow: Flow; node: string }
     const el = box.current?.querySelector<HTMLElement>(".on");
     if (el && box.current) box.current.scrollTop = el.offsetTop - box.current.clientHeight / 3;
   }, [on, text]);
-  return <pre class="code cnt" ref={box} tabIndex={0}>{lines.slice(0, 20000).map((l, i) => <span class={i === on ? "on" : ""}>{plain(l)}{"\n"}</span>)}</pre>;
+  return <pre class="code cnt" ref={box} {...scrolls("Generated Go")}>{lines.slice(0, 20000).map((l, i) => <span class={i === on ? "on" : ""}>{plain(l)}{"\n"}</span>)}</pre>;
 }
 
 function AgentPanel({ agent, file, workflow, native, off, onWritten }: { agent: Agent; file: string; workflow: string; native: boolean; off?: boolean; onWritten: () => void }) {
@@ -254,7 +254,7 @@ function Start({ flow, close }: { flow: Flow; close: () => void }) {
     post<{ run: string }>("runs", { file: flow.file, input }).then((r) => go(runAddress(r.run))).catch((e: Error) => { say(e.message); work(false); });
   };
   return (
-    <form class="start" ref={first} onSubmit={submit} aria-label="Start a run">
+    <form class="start" ref={first} tabIndex={0} onSubmit={submit} aria-label="Start a run">
       {!fields.length && <p class="dim">The workflow has no input.</p>}
       {fields.map(([name, s]) => {
         const now = values[name] ?? "";

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { param } from "./api";
 import { useData } from "./pages";
-import { tone, Trouble, word } from "./parts";
+import { scrolls, tone, Trouble, word } from "./parts";
 import { report } from "./report";
 import { route, set } from "./route";
 import { line } from "./text";
@@ -95,7 +95,7 @@ export function Graph({ picture, states, marks, selected, onPick, turn }: Shown 
   };
   return (
     <div class="graph">
-      <div class="graph-scroll">
+      <div class="graph-scroll" {...scrolls("Room of the graph")}>
         <svg ref={svg} width={picture.w * scale} height={picture.h * scale} viewBox={"0 0 " + picture.w + " " + picture.h} role="group" aria-label="Graph" onKeyDown={move}>
           <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="arrow" d="M1 1 7 4 1 7" /></marker></defs>
           {picture.nodes.filter((n) => n.box).map((n) => <rect class="cluster" x={n.x} y={n.y} width={n.w} height={n.h} rx="7" />)}

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get, listen, param, post, Refused, request } from "./api";
 import { Graph, type Picture } from "./graph";
-import { Badge, Diff, Link, Mark, tone, Trouble, word } from "./parts";
+import { Badge, Diff, Link, Main, Mark, scrolls, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, clock, count, dollars, line, plain, shortID, span } from "./text";
 
@@ -74,8 +74,7 @@ export function Workflows() {
   const files = data?.files ?? [];
   useLayoutEffect(() => keys({ j: () => move(Math.min(at + 1, files.length - 1)), k: () => move(Math.max(at - 1, 0)), Enter: () => files[at] && go(flowAddress(files[at].file)) }), [at, data]);
   return (
-    <main class="page">
-      <h1 class="title">Workflows</h1>
+    <Main title="Workflows" shown>
       {error && <Trouble text={error} />}
       {data?.problem && <Trouble text={data.problem} />}
       {data && !files.length && <p class="empty">No workflows in this folder. <code>flowgen init</code> makes one.</p>}
@@ -95,7 +94,7 @@ export function Workflows() {
         ))}
       </ul>
       <p class="foot">{data && <>{count(files.length)} {files.length === 1 ? "file" : "files"}, as <code>flowgen check</code> sees them; files on disk are followed</>}</p>
-    </main>
+    </Main>
   );
 }
 
@@ -157,8 +156,7 @@ export function Runs() {
   useEffect(() => document.querySelector(".run-row.on")?.scrollIntoView({ block: "nearest" }), [at]);
   let day = "";
   return (
-    <main class="page">
-      <h1 class="vh">Runs</h1>
+    <Main title="Runs">
       <div class="bar">
         <label class="field grow"><span class="vh">Text in names, keys and errors</span>
           <input id="q" type="search" placeholder="Text in names, keys and errors" value={q.get("q") ?? ""} onChange={(e) => set("q", e.currentTarget.value)} />
@@ -214,7 +212,7 @@ export function Runs() {
       </div>
       {data?.next && <p><button class="btn" onClick={() => set("before", data.next!)}>Older runs</button></p>}
       <p class="foot">{data && <>{count(data.total)} {data.total === 1 ? "run" : "runs"} in {line(data.folder)}; select two and press <kbd>d</kbd></>}</p>
-    </main>
+    </Main>
   );
 }
 
@@ -245,7 +243,7 @@ export function Ask({ run, q, off }: { run: string; q: Question; off?: boolean }
   if (said.ok) return <p class="ask done" role="status">{line(said.ok, 600)}</p>;
   return (
     <form class="ask" onSubmit={(e) => { e.preventDefault(); send(text); }}>
-      <p class="question">{plain(q.text)}</p>
+      <p class="question" {...scrolls("Question")}>{plain(q.text)}</p>
       <p class="faint"><code>{line(q.key)}</code> since {clock(q.since)}{q.until && <>, until {new Date(q.until).toLocaleString("en-GB")}</>}</p>
       {off ? <p class="dim">studio is read-only: answer with <code>flowgen respond</code></p> : choices.length ? (
         <div class="flex wrap">{choices.map((c, i) => <button type="button" class={"btn big" + (i ? "" : " main")} disabled={busy} onClick={() => send(c)}>{line(c)}</button>)}</div>
@@ -260,8 +258,7 @@ export function Ask({ run, q, off }: { run: string; q: Question; off?: boolean }
 export function Inbox({ project }: { project?: Project }) {
   const { data, error } = useData<{ questions: Question[] }>("inbox", "runs", ["runs.changed"]);
   return (
-    <main class="page narrow">
-      <h1 class="title">Inbox</h1>
+    <Main title="Inbox" shown narrow>
       {error && <Trouble text={error} />}
       {data && !data.questions.length && <p class="empty">No run waits for a user.</p>}
       {data?.questions.map((q) => (
@@ -270,7 +267,7 @@ export function Inbox({ project }: { project?: Project }) {
           <Ask run={q.run!} q={q} off={project?.read_only} />
         </section>
       ))}
-    </main>
+    </Main>
   );
 }
 
@@ -302,7 +299,7 @@ export function Usage() {
   const group = q.get("group") ?? "workflow";
   const { data, error } = useData<{ rows: Sum[]; runs: number; unread: number; more: boolean }>("usage?" + q, "", []);
   return (
-    <main class="page">
+    <main class="page" tabIndex={0} aria-label="Usage">
       <div class="bar">
         <h1>Usage</h1>
         <div class="seg" role="group" aria-label="Group by">
@@ -314,7 +311,7 @@ export function Usage() {
         <button class="btn" onClick={() => save("usage?" + q, "usage.json")}>JSON</button>
       </div>
       {error && <Trouble text={error} />}
-      <div class="scroll" tabIndex={0}>
+      <div class="scroll" {...scrolls("Usage")}>
         <table class="sums">
           <thead><tr><th>{group}</th>{["runs", "attempts", "failed", "cached", "tokens", "cost", "median", "95 %", "busy"].map((h) => <th class="num">{h}</th>)}</tr></thead>
           <tbody>
@@ -366,17 +363,16 @@ export function Compare({ a, b }: { a: string; b: string }) {
       <span class="faint"> {count(s.calls)} calls, {count(s.tokens)} tokens, {dollars(s.cost_usd)}</span></div>
   );
   return (
-    <main class="page">
-      <h1 class="title">Compare two runs</h1>
+    <Main title="Compare two runs" shown>
       {error && <Trouble text={error} />}
       {data && <>
         <div class="sides">{side("A", data.report.a)}{side("B", data.report.b)}<button class="btn" onClick={() => go("/d/" + param(b) + "/" + param(a))}>Swap</button></div>
         {op && <section class="sub"><h2>Edit of B, which the file does not have</h2><Proposal op={op} /></section>}
         {data.equal && <p class="empty">The runs are equal.</p>}
         {!!data.report.run?.length && <><h2 class="sub">The runs</h2><Changes list={data.report.run} /></>}
-        {!data.equal && <><h2 class="sub">Where they part, as <code>flowgen diff</code> says it</h2><pre class="code block" tabIndex={0}>{plain(data.text)}</pre></>}
+        {!data.equal && <><h2 class="sub">Where they part, as <code>flowgen diff</code> says it</h2><pre class="code block" {...scrolls("Differences")}>{plain(data.text)}</pre></>}
       </>}
-    </main>
+    </Main>
   );
 }
 
@@ -453,7 +449,7 @@ export function Proposal({ op, label, off, onWritten }: { op: Record<string, str
         <p class="dim">Edit, not written yet <small>{bytes(edit.diff.length)}</small></p>
         <Diff text={edit.diff} />
         {edit.graph && <Placed graph={edit.graph} node={edit.node ?? ""} />}
-        {edit.notes && <pre class="code block notes">{plain(edit.notes)}</pre>}
+        {edit.notes && <pre class="code block notes" {...scrolls("Notes")}>{plain(edit.notes)}</pre>}
         <div class="flex"><button class="btn main" onClick={write}>Write</button><button class="btn" onClick={() => show(undefined)}>Drop</button></div>
       </>}
       {said.ok && <p class="done" role="status">{said.ok}</p>}

@@ -1,4 +1,5 @@
 // What several pages have.
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { follow, hrefOf } from "./route";
 import { line } from "./text";
@@ -62,10 +63,26 @@ export function Meter({ name, value, bound, share }: { name: string; value: stri
   );
 }
 
+// slim is whether the window is narrow, where panels stand below each other and scroll together.
+const narrow = matchMedia("(max-width: 760px)");
+export const slim = signal(narrow.matches);
+narrow.addEventListener("change", () => (slim.value = narrow.matches));
+
+// scrolls makes a place that can be longer than its room reachable by Tab, and says what it is.
+export const scrolls = (name: string) => ({ tabIndex: 0, role: "group" as const, "aria-label": name });
+
+// Main is what a page has below the top: always with one heading, also where something is missing.
+export const Main = ({ title, shown, narrow, children }: { title: string; shown?: boolean; narrow?: boolean; children?: ComponentChildren }) => (
+  <main class={"page" + (narrow ? " narrow" : "")} tabIndex={0} aria-label={title}>
+    <h1 class={shown ? "title" : "vh"}>{title}</h1>
+    {children}
+  </main>
+);
+
 // Diff shows lines as diff -u has them.
 export function Diff({ text }: { text: string }) {
   return (
-    <pre class="code diff" tabIndex={0}>
+    <pre class="code diff" {...scrolls("Edit")}>
       {text.split("\n").map((l) => (
         <span class={l[0] === "+" && !l.startsWith("+++") ? "add" : l[0] === "-" && !l.startsWith("---") ? "del" : ""}>{l + "\n"}</span>
       ))}

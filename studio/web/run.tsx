@@ -4,7 +4,7 @@ import { listen, param, post, type Problem } from "./api";
 import { CallPanel } from "./call";
 import { Boxes } from "./graph";
 import { Ask, type AtMost, flowAddress, type Project, Proposal, type Question, type Run as Head, runAddress, save } from "./pages";
-import { Badge, Link, Mark, Meter, put, size, tone, Trouble, word } from "./parts";
+import { Badge, Link, Main, Mark, Meter, put, scrolls, size, slim, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
 import { report } from "./report";
@@ -141,11 +141,11 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
     [list, at, open, selected, zoom, view],
   );
 
-  if (problem) return <main class="page"><Trouble text={problem.title + (problem.detail ? ": " + problem.detail : "")} /></main>;
+  if (problem) return <Main title={"Run " + shortID(id)}><Trouble text={problem.title + (problem.detail ? ": " + problem.detail : "")} /></Main>;
   return (
     <main class="run">
       <RunTop head={head} project={project} id={id} tree={tree} took={took} />
-      <div class={"columns" + (selected !== undefined ? " with-call" : "")}>
+      <div class={"columns" + (selected !== undefined ? " with-call" : "")} {...(slim.value ? scrolls("Calls") : {})}>
         <section class="panel" aria-label="Calls">
           <div class="head">
             <div class="seg" role="group" aria-label="View">
@@ -179,14 +179,14 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
   const [naming, nameIt] = useState(false);
   const [name, call] = useState("");
   const act = (what: string, body: object) => post<unknown>("runs/" + param(id) + "/" + what, body).then(() => say("")).catch((e: Error) => say(e.message));
-  if (!head) return <div class="lead"><h1>{shortID(id)}</h1></div>;
+  if (!head) return <div class="lead" {...scrolls("The run")}><h1>{shortID(id)}</h1></div>;
   const bound = head.at_most?.total ?? undefined;
   const usd = head.at_most?.cost?.usd ?? undefined;
   const can = project && !project.no_run;
   const resumable = head.state === "stopped" || head.state === "cancelled" || head.state === "failed";
   const unpriced = tree.calls.some((c) => c?.model && c.tokens > 0 && !c.cached && (c.cost === "0" || !c.cost));
   return (
-    <div class="lead">
+    <div class="lead" {...scrolls("The run")}>
       <div class="flex wrap">
         <Mark state={head.state} />
         <h1>{line(head.workflow || id)}</h1>
@@ -208,7 +208,7 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
       {naming && head.file && <div class="flex wrap"><label class="field"><span class="vh">Name of the case</span><input name="case" placeholder="name of the case" value={name} onInput={(e) => call(e.currentTarget.value)} /></label>
         {name && <Proposal op={{ kind: "case", file: head.file, run: id, name }} off={project?.read_only} />}</div>}
       {head.damage && <Trouble text={head.damage + " What is before it is shown."} />}
-      {head.failure && <p class="failure fail">{plain(head.failure).slice(0, 2000)}</p>}
+      {head.failure && <p class="failure fail" {...scrolls("Failure")}>{plain(head.failure).slice(0, 2000)}</p>}
       {head.state === "stopped" && head.commands.resume && <p class="dim">It goes on with <code>{line(head.commands.resume)}</code></p>}
       {said && <Trouble text={said} />}
       {head.waits.map((w) => <Ask key={w.key} run={id} q={w} off={project?.read_only} />)}
@@ -221,8 +221,8 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
         <Meter name="retries" value={count(head.retries)} />
       </dl>
       <details class="about"><summary>input and output</summary>
-        <pre class="code block" tabIndex={0}>{plain(JSON.stringify(head.input ?? null, null, 2)).slice(0, 65536)}</pre>
-        {head.output !== undefined && <pre class="code block" tabIndex={0}>{plain(JSON.stringify(head.output, null, 2)).slice(0, 65536)}</pre>}
+        <pre class="code block" {...scrolls("Input")}>{plain(JSON.stringify(head.input ?? null, null, 2)).slice(0, 65536)}</pre>
+        {head.output !== undefined && <pre class="code block" {...scrolls("Output")}>{plain(JSON.stringify(head.output, null, 2)).slice(0, 65536)}</pre>}
         <p class="faint">program {line(head.program || "unknown")}, workflow {line(head.graph || "unknown")}{head.tenant && <>, tenant {line(head.tenant)}</>}, sync {head.sync || "-"}, began {head.begin}</p>
       </details>
     </div>

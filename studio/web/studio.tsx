@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { begin, lost } from "./api";
 import { FlowPage } from "./flow";
 import { Compare, Inbox, type Project, type Question, Runs, undo, Usage, useData, Workflows, Written } from "./pages";
-import { Link } from "./parts";
+import { Link, Main } from "./parts";
 import { report } from "./report";
 import { RunPage } from "./run";
 import { Tests } from "./tests";
@@ -30,8 +30,8 @@ const allKeys: [string, string][] = [
 
 function Keys() {
   return (
-    <div class="sheet" role="dialog" aria-modal="true" aria-label="Keys">
-      <h1>Keys</h1>
+    <div class="sheet" tabIndex={0} role="dialog" aria-modal="true" aria-label="Keys">
+      <h2>Keys</h2>
       <dl class="facts">{allKeys.filter(([k]) => !report || !["1 2 3 4 5", "x", "d", "r", "u"].includes(k)).map(([k, what]) => <><dt>{k.split(" ").map((one) => <kbd>{one}</kbd>)}</dt><dd>{what}</dd></>)}</dl>
       <p class="dim">Arrow keys move in rows and graphs, too. In a field no letter is a command.</p>
       <button class="btn" autoFocus onClick={() => (help.value = false)}>Close</button>
@@ -69,7 +69,7 @@ function Page({ project }: { project?: Project }) {
     case "/tests":
       return <Tests project={project} />;
   }
-  return <main class="page"><p class="empty">Nothing has this address. <Link class="link" to="/">Workflows</Link></p></main>;
+  return <Main title="Nothing here"><p class="empty">Nothing has this address. <Link class="link" to="/">Workflows</Link></p></Main>;
 }
 
 const pages = { "1": () => go("/"), "2": () => go("/r"), "3": () => go("/inbox"), "4": () => go("/usage"), "5": () => go("/tests"), u: () => void undo() };
@@ -95,7 +95,7 @@ function App() {
         <button class="btn bare" onClick={dark} aria-label="dark or light">◐</button>
         <button class="btn bare" onClick={() => (help.value = true)}>Keys <kbd>?</kbd></button>
       </header>
-      {error ? <main class="page"><p class="trouble" role="alert">{line(error, 600)}</p></main> : <Page project={project} />}
+      {error ? <Main title="Studio"><p class="trouble" role="alert">{line(error, 600)}</p></Main> : <Page project={project} />}
       <Written />
       {help.value && <Keys />}
       <div class="vh" aria-live="polite">{waits ? waits + (waits === 1 ? " question waits" : " questions wait") : ""}</div>

@@ -1,7 +1,7 @@
 // The conversation of an agent, turn by turn. A turn's input has only the messages that are new in it.
 import { useEffect, useState } from "preact/hooks";
 import { get, param } from "./api";
-import { Badge, Mark, Meter, Trouble } from "./parts";
+import { Badge, Mark, Meter, scrolls, Trouble } from "./parts";
 import { set } from "./route";
 import { count, dollars, line, plain, span } from "./text";
 import type { Call } from "./tree";
@@ -33,9 +33,9 @@ export function One({ m }: { m: Message }) {
   const said = typeof m.text === "string" ? m.text : typeof m.content === "string" ? m.content : calls.length || results.length ? "" : JSON.stringify(m.content ?? m.parts ?? m);
   return (
     <div class="message-block"><h3>{line(String(m.role ?? "message"))}</h3>
-      {said && <p>{plain(said)}</p>}
-      {calls.map((c) => <div class="tool-call"><p>calls <code>{line(String(c?.name ?? ""), 120)}</code></p><pre class="code block" tabIndex={0}>{plain(pretty(c?.args)).slice(0, 65536)}</pre></div>)}
-      {results.map((r) => <div class="tool-result"><p>result of <code>{line(String(r?.name ?? ""), 120)}</code> {r?.failed && <Badge tone="fail">failed</Badge>}</p><pre class="code block" tabIndex={0}>{plain(pretty(r?.text)).slice(0, 65536)}</pre></div>)}
+      {said && <p {...scrolls("Text")}>{plain(said)}</p>}
+      {calls.map((c) => <div class="tool-call"><p>calls <code>{line(String(c?.name ?? ""), 120)}</code></p><pre class="code block" {...scrolls("Arguments")}>{plain(pretty(c?.args)).slice(0, 65536)}</pre></div>)}
+      {results.map((r) => <div class="tool-result"><p>result of <code>{line(String(r?.name ?? ""), 120)}</code> {r?.failed && <Badge tone="fail">failed</Badge>}</p><pre class="code block" {...scrolls("Result")}>{plain(pretty(r?.text)).slice(0, 65536)}</pre></div>)}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { post } from "./api";
 import { flowAddress, type Project, useData } from "./pages";
-import { Link, Mark, Trouble } from "./parts";
+import { Link, Mark, scrolls, Trouble } from "./parts";
 import { keys } from "./route";
 import { count, line, plain } from "./text";
 
@@ -24,7 +24,7 @@ export function Tests({ project }: { project?: Project }) {
   const last = data?.last;
   const failed = last?.results.filter((r) => r.failure).length ?? 0;
   return (
-    <main class="page">
+    <main class="page" tabIndex={0} aria-label="Tests">
       <div class="bar">
         <h1>Tests</h1>
         <span class="grow" />
@@ -33,7 +33,7 @@ export function Tests({ project }: { project?: Project }) {
       </div>
       {error && <Trouble text={error} />}
       {bad && <Trouble text={bad} />}
-      {last?.said && <pre class="code block" tabIndex={0}>{plain(last.said)}</pre>}
+      {last?.said && <pre class="code block" {...scrolls("Why it was not run")}>{plain(last.said)}</pre>}
       {data && !data.files.length && <p class="empty">No *.test.yaml in this folder. A recorded run becomes a case with <i>Make a case</i>.</p>}
       {data?.files.map((f) => (
         <section class="sub" key={f.file}>
@@ -41,7 +41,7 @@ export function Tests({ project }: { project?: Project }) {
           {f.problem && <Trouble text={f.problem} />}
           <ul class="cases">{f.cases.map((name) => {
             const r = last?.results.find((r) => r.file === f.file && r.name === name);
-            return <li><Mark state={!r ? "idle" : r.failure ? "failed" : "done"} /> {line(name)}{r?.failure && <pre class="code block" tabIndex={0}>{plain(r.failure)}</pre>}</li>;
+            return <li><Mark state={!r ? "idle" : r.failure ? "failed" : "done"} /> {line(name)}{r?.failure && <pre class="code block" {...scrolls("Failure")}>{plain(r.failure)}</pre>}</li>;
           })}</ul>
         </section>
       ))}
