@@ -230,7 +230,7 @@ func braces(multi bool) jen.Options {
 func (b *block) scalar(v *ir.Scalar, t *schema.Type) jen.Code {
 	to := t.Present()
 	if v.Tag == "!!null" {
-		if to.Kind == schema.Any {
+		if t.Kind == schema.Any {
 			return jen.Qual(valuePath, "Null").Call()
 		}
 		return jen.Nil()
@@ -368,7 +368,7 @@ func (b *block) constantValue(v any, t *schema.Type) jen.Code {
 	to := t.Present()
 	switch v := v.(type) {
 	case nil:
-		if to.Kind == schema.Any {
+		if t.Kind == schema.Any {
 			return jen.Qual(valuePath, "Null").Call()
 		}
 		return jen.Nil()
