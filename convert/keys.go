@@ -11,6 +11,12 @@ import (
 
 // ObjectKeys are the keys of the object literal at the beginning of a text.
 func ObjectKeys(text string) (keys []string, ok bool) {
+	keys, _, ok = ObjectLiteral(text)
+	return keys, ok
+}
+
+// ObjectLiteral are the keys of the object literal at the beginning of a text, and what follows it.
+func ObjectLiteral(text string) (keys []string, rest string, ok bool) {
 	depth, start, key := 0, true, regexp.MustCompile(`^\s*(?:([A-Za-z_$][\w$]*)|"([^"\\]*)")\s*[:,}]`)
 	ok = true
 	for i := 0; i < len(text); i++ {
@@ -32,19 +38,19 @@ func ObjectKeys(text string) (keys []string, ok bool) {
 			}
 		case '}', ']', ')':
 			if depth--; depth == 0 {
-				return keys, ok
+				return keys, text[i+1:], ok
 			}
 		case ',':
 			start = depth == 1
 		case '"', '\'', '`':
 			end := closing(text, i)
 			if end < 0 {
-				return keys, false
+				return keys, "", false
 			}
 			i = end
 		}
 	}
-	return keys, false
+	return keys, "", false
 }
 
 // closing is where the text that begins at a quote ends; -1 when it does not.

@@ -25,21 +25,7 @@ func (g *graph) asks(n *yamlgraph.Node, key string) {
 		g.Refuse(n.ID.Span, "write a native `agent` node", "the node %s works with tools, whose conversation the engine keeps in the state", n.ID.Name)
 	}
 	g.Only(n.ID.Span, "the node "+n.ID.Name, a, "Agent Routes Route Other Fail Limit Retries Fallback JSON Prompt Values Needs Model Skips SkipsSet")
-	for _, v := range a.Values {
-		if r, is := v.Value.(*dialect.Reference); is && r.Root == "state" && len(r.Path) == 1 && g.shapes[r.Path[0]] != nil && g.shapes[r.Path[0]].declared.Kind == schema.Map {
-			g.shapes[r.Path[0]].declared = schema.AnyType // a native map has no order of its keys
-		}
-		if r, is := v.Value.(*dialect.Reference); is && r.Missing == dialect.MissingAbsent && len(r.Path) == 1 && g.shapes[r.Path[0]] != nil && !slices.Contains(a.Needs, v) {
-			g.reads[n] = append(g.reads[n], r.Path[0]) // the template asks whether it is there
-			continue
-		}
-		dialect.ValueReferences(v.Value, func(r *dialect.Reference) { g.use(r, nil) })
-	}
-	for _, name := range n.Token.Requires {
-		if g.shapes[name.Name] != nil {
-			g.reads[n] = append(g.reads[n], name.Name)
-		}
-	}
+	g.variables(n)
 	g.writes[n] = g.held(key)
 	if len(g.writes[n]) == 0 {
 		return
@@ -49,6 +35,30 @@ func (g *graph) asks(n *yamlgraph.Node, key string) {
 	}
 	if g.resumed && a.Skips {
 		g.reads[n] = append(g.reads[n], key)
+	}
+}
+
+// variables says what a prompt reads.
+func (g *graph) variables(n *yamlgraph.Node) {
+	a := n.Token.Ask
+	for _, v := range a.Values {
+		if r, is := v.Value.(*dialect.Reference); is && r.Root == "state" && len(r.Path) == 1 && g.shapes[r.Path[0]] != nil && g.shapes[r.Path[0]].declared.Kind == schema.Map {
+			g.shapes[r.Path[0]].declared = schema.AnyType // a native map has no order of its keys
+		}
+		if r, is := v.Value.(*dialect.Reference); is && r.Missing == dialect.MissingAbsent && len(r.Path) == 1 && g.shapes[r.Path[0]] != nil && !slices.Contains(a.Needs, v) {
+			g.reads[n] = append(g.reads[n], r.Path[0]) // the template asks whether it is there
+			continue
+		}
+		if r, is := v.Value.(*dialect.Reference); is && a.Fail == yamlgraph.AskRaise && len(r.Path) == 1 && g.shapes[r.Path[0]] != nil && slices.Contains(a.Needs, v) {
+			g.reads[n] = append(g.reads[n], r.Path[0]) // the node fails without
+			continue
+		}
+		dialect.ValueReferences(v.Value, func(r *dialect.Reference) { g.use(r, nil) })
+	}
+	for _, name := range n.Token.Requires {
+		if g.shapes[name.Name] != nil {
+			g.reads[n] = append(g.reads[n], name.Name)
+		}
 	}
 }
 
@@ -70,10 +80,23 @@ func plainValue(x *jinja.PromptExpr) bool {
 // keeps reports whether an error of a node goes into the state, and the run goes on.
 func (g *graph) keeps(n *yamlgraph.Node) bool {
 	t := n.Token
+	if _, human := n.Verb.(*ir.Human); human {
+		return false
+	}
 	if t.Ask != nil {
 		return slices.Contains([]yamlgraph.AskFail{yamlgraph.AskKeep, yamlgraph.AskRetry, yamlgraph.AskFallback}, t.Ask.Fail)
 	}
 	return t.OnError != yamlgraph.TokenRaise
+}
+
+// failing finds the fields that functions empty when they fail, and that had a value before.
+func (g *graph) failing() {
+	for _, n := range g.tree.Nodes {
+		key := n.Token.Key.Name
+		if _, call := n.Verb.(*ir.ToolCall); call && n.Token.OnError == yamlgraph.TokenNull && (g.writers(key) > 1 || g.cyclic(n) || g.starts[key]) {
+			g.nulls(n, key)
+		}
+	}
 }
 
 // ask rewrites a node that asks a model.
@@ -81,6 +104,22 @@ func (g *graph) ask(n *yamlgraph.Node, out *ir.Node) {
 	a := n.Token.Ask
 	g.skips(n)
 	g.needs(n)
+	llm := g.question(n)
+	if n.Schema != "" {
+		llm.Out = g.answerType(n)
+	}
+	out.Verb = llm
+	out.Retry = again(n.Retry)
+	if a.Fail == yamlgraph.AskSkip {
+		out.OnError = &ir.OnError{Kind: ir.OnErrorSkip}
+	}
+	last := g.attempts(n, out)
+	g.caught(n, last)
+}
+
+// question is what a node asks a model.
+func (g *graph) question(n *yamlgraph.Node) *ir.LLM {
+	a := n.Token.Ask
 	llm := &ir.LLM{Model: convert.Name(modelName(a.Model.Name)), Prompt: &ir.Prompt{}}
 	if t := a.Prompt.System; t != nil && len(t.Body) > 0 {
 		llm.System = convert.Text(g.prompt(n, t, "system"))
@@ -88,21 +127,19 @@ func (g *graph) ask(n *yamlgraph.Node, out *ir.Node) {
 	if t := a.Prompt.User; t != nil {
 		llm.Prompt.Text = convert.Text(g.prompt(n, t, "prompt"))
 	}
-	if n.Schema != "" {
-		llm.Out = g.answerType(n)
+	return llm
+}
+
+// again is how often a question is asked, and how long the node waits.
+func again(r *ir.Retry) *ir.Retry {
+	if r == nil {
+		return nil
 	}
-	out.Verb = llm
-	if r := n.Retry; r != nil {
-		out.Retry = &ir.Retry{Attempts: r.Attempts, Base: r.Base}
-		if r.Cap != nil && r.Cap.Value != 30*time.Second {
-			out.Retry.Cap = r.Cap
-		}
+	out := &ir.Retry{Attempts: r.Attempts, Base: r.Base}
+	if r.Cap != nil && r.Cap.Value != 30*time.Second {
+		out.Cap = r.Cap
 	}
-	if a.Fail == yamlgraph.AskSkip {
-		out.OnError = &ir.OnError{Kind: ir.OnErrorSkip}
-	}
-	last := g.attempts(n, out)
-	g.caught(n, last)
+	return out
 }
 
 // modelErrors are the codes of errors of a question that are not about the answer's type.
@@ -139,9 +176,16 @@ func (g *graph) failure(n *yamlgraph.Node) {
 	e := p.last + ".error."
 	id := g.failed(n)
 	record := g.record(id, n, convert.Ref(e+"code"), convert.Ref(e+"message"))
-	if n.Token.Ask == nil { // what a function raises has the name of its class in front
+	if call, is := n.Verb.(*ir.ToolCall); is && g.command(call.Tool) != nil { // it is what the command has said
+		seconds := ""
+		if n.Timeout != nil {
+			seconds = strconv.FormatFloat(n.Timeout.Value.Seconds(), 'f', -1, 64)
+		}
+		record = &ir.Node{ID: record.ID, Verb: convert.Call(enginePath+"CommandFailed", convert.Pair("code", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("details", convert.Ref(e+"details")), convert.Pair("seconds", convert.Literal(seconds)), convert.Pair("node", convert.Literal(n.ID.Name))), Set: []*ir.Set{convert.Set("errors", id)}}
+	} else if n.Token.Ask == nil { // what a function raises has the name of its class in front
 		record = &ir.Node{ID: record.ID, Verb: convert.Call(enginePath+"Failed", convert.Pair("code", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("node", convert.Literal(n.ID.Name))), Set: []*ir.Set{convert.Set("errors", id)}}
 	}
+	g.empties(n, record)
 	p.more = append([]*ir.Node{record}, p.more...)
 	p.ways = append([]way{{id: id}}, p.ways...)
 }
@@ -337,7 +381,7 @@ func (g *graph) writer(field string, n *yamlgraph.Node) *yamlgraph.Node {
 		if !slices.Contains(g.writes[m], field) {
 			continue
 		}
-		if found != nil || m.Token.Ask == nil || !g.sure[n][m] {
+		if _, human := m.Verb.(*ir.Human); found != nil || human || m.Token.Ask == nil || !g.sure[n][m] {
 			return nil
 		}
 		found = m

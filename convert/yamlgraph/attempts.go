@@ -49,7 +49,7 @@ func (g *graph) needs(n *yamlgraph.Node) {
 		}
 	}
 	missing := func(field string) bool {
-		return g.shapes[field] != nil && g.written(field) && (g.starts[field] || !g.certain(field, n))
+		return g.shapes[field] != nil && (g.written(field) && (g.starts[field] || !g.certain(field, n)) || !g.written(field) && !g.shapes[field].used())
 	}
 	for _, r := range n.Token.Requires {
 		if missing(r.Name) {

@@ -27,6 +27,9 @@ func (g *graph) reached() {
 			return
 		}
 		seen[n] = true
+		if g.always(n) {
+			return
+		}
 		for _, x := range n.Token.Exits {
 			visit(x.To.Name)
 		}
@@ -35,7 +38,15 @@ func (g *graph) reached() {
 		visit(id.Name)
 	}
 	own := *g.tree
-	own.Nodes = slices.DeleteFunc(slices.Clone(own.Nodes), func(n *yamlgraph.Node) bool {
+	own.Nodes = slices.Clone(own.Nodes)
+	for i, n := range own.Nodes {
+		if g.always(n) {
+			last, t := *n, *n.Token
+			t.Exits, last.Token, own.Nodes[i] = nil, &t, &last
+			seen[&last] = seen[n]
+		}
+	}
+	own.Nodes = slices.DeleteFunc(own.Nodes, func(n *yamlgraph.Node) bool {
 		if !seen[n] {
 			g.Note(n.ID.Span, "", "no edge leads to %s, which is left out", n.ID.Name)
 			delete(g.IDs, n.ID.Name)
@@ -43,6 +54,15 @@ func (g *graph) reached() {
 		return !seen[n]
 	})
 	g.tree = &own
+}
+
+// always reports whether a node always fails, and the run with it.
+func (g *graph) always(n *yamlgraph.Node) bool {
+	if m, is := n.Verb.(*yamlgraph.Map); is {
+		r, ref := m.Over.(*dialect.Reference)
+		return ref && r.Root == "state" && len(r.Path) > 0 && g.tree.StateField(r.Path[0]) == nil
+	}
+	return n.Token.OnError == yamlgraph.TokenRaise && g.lacks(n) != ""
 }
 
 // flow finds which nodes have run whenever a node runs, and refuses graphs in which tokens multiply or come back.
@@ -124,53 +144,55 @@ func (g *graph) back(from, to *yamlgraph.Node, x *yamlgraph.Exit) {
 	if g.rounds[x] > 0 {
 		return
 	}
-	limit := cmp.Or(g.tree.Limit, yamlgraph.MaxSteps)
-	length, before := 1, 0
-	for n := to; n != from; length++ {
-		next := (*yamlgraph.Node)(nil)
-		for _, e := range n.Token.Exits {
-			if m := g.nodes[e.To.Name]; m != nil && g.reaches(m, from, map[*yamlgraph.Node]bool{to: true}) {
-				if next != nil && next != m {
-					length = limit
-				}
-				next = m
-			}
-		}
-		if next == nil || length > limit {
-			length = limit + 1
+	limit := cmp.Or(g.tree.Limit, yamlgraph.MaxSteps) - g.stepped
+	loop := []*yamlgraph.Node{to}
+	for n := to; n != from; loop = append(loop, n) {
+		next, several := g.within(n, from, to)
+		if next == nil || several || len(loop) > limit {
+			loop = nil
 			break
 		}
 		n = next
 	}
-	before = len(g.sure[to])
-	longest := g.longest(from, map[*yamlgraph.Node]int{to: -1})
-	most := (limit - before - longest) / length
-	if len(g.rounds) > 0 || length > limit || most < 1 {
-		g.Refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only one cycle of nodes that follow each other is converted: the engine bounds all steps of a run, and the native language the rounds of a loop")
+	length, most := len(loop), 0
+	if length > 0 {
+		most = (limit - len(g.sure[to]) - g.longest(from, map[*yamlgraph.Node]int{to: -1})) / length
+	}
+	if g.endless && len(g.rounds) > 0 || most < 1 || slices.ContainsFunc(loop, func(n *yamlgraph.Node) bool { return g.looped[n] }) {
+		g.Refuse(x.Span, "write a `loop`, or edges back with `max`, in the native language", "only cycles of nodes that follow each other are converted, and only the last without a limit of its own: the engine bounds all steps of a run, and the native language the rounds of a loop")
 		most = 1
 	}
-	for n := to; ; { // of those in the loop only the first may have a limit
+	rounds, first := bound(to), true
+	for _, n := range loop {
+		g.looped[n] = true
 		if b := bound(n); b > 0 && n != to {
-			g.Refuse(n.ID.Span, "let the edge back lead to it", "%s has a limit of its rounds, and the loop begins at %s", n.ID.Name, to.ID.Name)
+			g.counted(n, b)
+			if rounds == 0 || b+1 < rounds { // the first runs once more
+				rounds, first = b+1, false
+			}
 		}
-		if n == from {
-			break
-		}
-		i := slices.IndexFunc(n.Token.Exits, func(e *yamlgraph.Exit) bool {
-			m := g.nodes[e.To.Name]
-			return m != nil && g.reaches(m, from, map[*yamlgraph.Node]bool{to: true})
-		})
-		if i < 0 {
-			break
-		}
-		n = g.nodes[n.Token.Exits[i].To.Name]
 	}
-	if b := bound(to); b > 0 && b <= most {
-		g.rounds[x], g.spent[x] = b, g.exhausted(to)
-		return
+	switch {
+	case rounds > 0 && rounds <= most:
+		if g.rounds[x] = rounds; first {
+			g.spent[x] = g.exhausted(to)
+		}
+		g.stepped += (rounds + 1) * length
+	default:
+		g.rounds[x], g.endless = most, true
+		g.Note(x.Span, "", "the engine bounds the steps of a run; the loop has as many rounds as that leaves")
 	}
-	g.rounds[x] = most
-	g.Note(x.Span, "", "the engine bounds the steps of a run; the loop has as many rounds as that leaves")
+}
+
+// within is the node after another in a loop, and whether there are several.
+func (g *graph) within(n, from, to *yamlgraph.Node) (next *yamlgraph.Node, several bool) {
+	for _, e := range n.Token.Exits {
+		if m := g.nodes[e.To.Name]; m != nil && g.reaches(m, from, map[*yamlgraph.Node]bool{to: true}) {
+			several = several || next != nil && next != m
+			next = m
+		}
+	}
+	return next, several
 }
 
 // bound is how often a node runs at most; 0: nothing bounds it.
@@ -240,6 +262,9 @@ func (g *graph) certain(field string, n *yamlgraph.Node) bool {
 	if g.seeded(field) || g.handing[field] {
 		return true
 	}
+	if g.emptied[field] {
+		return false
+	}
 	before := g.ends
 	if n != nil {
 		before = g.sure[n]
@@ -285,6 +310,9 @@ func (g *graph) edges() {
 	}
 	for _, n := range g.tree.Nodes {
 		out := g.outward(n)
+		if c := g.counts[n]; c != nil {
+			add(convert.Edge(c.spent, source.Span{}, g.entry(c.to)))
+		}
 		add(g.inside(n)...)
 		add(out...)
 	}
@@ -293,6 +321,9 @@ func (g *graph) edges() {
 // outward are the edges that leave a node. Of conditions the first that holds decides, so that the others say that it does not.
 func (g *graph) outward(n *yamlgraph.Node) (out []*ir.Edge) {
 	exits := slices.DeleteFunc(slices.Clone(n.Token.Exits), func(x *yamlgraph.Exit) bool { return x.Spent })
+	if g.always(n) {
+		return nil
+	}
 	texts := g.conditions(n)
 	if len(texts) > 0 && g.joined(n) || slices.ContainsFunc(exits, func(x *yamlgraph.Exit) bool { return g.rounds[x] > 0 && len(g.part(n).ways) > 0 }) {
 		g.joins(n)

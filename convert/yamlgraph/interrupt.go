@@ -14,13 +14,20 @@ import (
 // interrupt says what a node that asks a user reads, and what it writes. The answer is text, and so is the question.
 func (g *graph) interrupt(n *yamlgraph.Node) {
 	t := n.Token
-	if t.Ask != nil {
-		g.Refuse(n.ID.Span, "ask the model in a node before it, and write a native `human` node with its answer", "the question of %s is made by a prompt or a template when it is asked", n.ID.Name)
-		return
+	if a := t.Ask; a != nil {
+		g.Only(n.ID.Span, "the node "+n.ID.Name, a, "Prompt Values Needs Model Fail")
+		if n.Schema != "" {
+			g.Refuse(n.ID.Span, "ask the model in a node before it, and write a native `human` node with its answer", "the question of %s is an answer with a schema", n.ID.Name)
+		}
+		g.variables(n)
 	}
 	if m, ok := t.Payload.(*dialect.Mixed); ok {
 		for _, s := range m.Segments {
-			if s.Ref != nil && g.shapes[s.Ref.Path[0]] != nil {
+			switch {
+			case s.Ref == nil || g.shapes[s.Ref.Path[0]] == nil:
+			case len(s.Ref.Path) == 1 && g.shapes[s.Ref.Path[0]].declared.Kind == schema.String: // it may be missing
+				g.reads[n] = append(g.reads[n], s.Ref.Path[0])
+			default:
 				g.use(s.Ref, nil)
 			}
 		}
@@ -55,7 +62,11 @@ func (g *graph) asText(n *yamlgraph.Node, field ir.Ident) {
 func (g *graph) human(n *yamlgraph.Node, out *ir.Node) {
 	t := n.Token
 	g.Note(n.ID.Span, "", "the native node asks again after an empty answer, which the engine takes")
-	text, sum := g.question(n)
+	if t.Ask != nil {
+		g.composed(n, out)
+		return
+	}
+	text, sum := g.message(n)
 	if t.Key.Name != "" && !t.Fresh {
 		sum = "default(state." + t.Key.Name + ", " + sum + ")"
 		if g.certain(t.Key.Name, n) && !g.starts[t.Key.Name] && !g.Opt[t.Key.Name] {
@@ -84,8 +95,51 @@ func (g *graph) human(n *yamlgraph.Node, out *ir.Node) {
 	out.Set = append(out.Set, convert.Set(t.Resume.Name, out.ID.Name))
 }
 
-// question is the message of a node, as text with expressions and as one expression.
-func (g *graph) question(n *yamlgraph.Node) (text, sum string) {
+// composed rewrites a node whose question is made when it is asked: by a model, or by a template. What the field holds already
+// is asked as it is.
+func (g *graph) composed(n *yamlgraph.Node, out *ir.Node) {
+	t, p := n.Token, g.part(n)
+	id, place := out.ID.Name, "state."+t.Key.Name
+	held := t.Key.Name != "" && !t.Fresh
+	if held && g.certain(t.Key.Name, n) && !g.starts[t.Key.Name] && !g.Opt[t.Key.Name] {
+		out.Verb = &ir.Human{Prompt: convert.Text("{{ " + place + " }}")}
+		out.Set = append(out.Set, convert.Set(t.Resume.Name, id))
+		return
+	}
+	question := &ir.Node{ID: convert.Name(g.fresh(id + "_question")), Verb: &ir.Let{}}
+	if held {
+		look := &ir.Node{ID: convert.Name(g.fresh(id + "_held")), Verb: &ir.Let{Fields: []*ir.Entry{convert.Pair("value", convert.Ref(place))}}}
+		p.before = append(p.before, step{Node: look, ok: look.ID.Name + ".value == null", other: question.ID.Name})
+	}
+	var text *ir.Template
+	if t.Ask.Model.Name != "" {
+		g.needs(n)
+		made := &ir.Node{ID: convert.Name(g.fresh(id + "_made")), Verb: g.question(n), Retry: again(n.Retry)}
+		p.before = append(p.before, step{Node: made})
+		text = convert.Text("{{ " + made.ID.Name + " }}")
+		if held {
+			text = convert.Text("{{ default(" + made.ID.Name + ", default(" + place + `, "")) }}`)
+		}
+	} else {
+		text = convert.Text(g.prompt(n, t.Ask.Prompt.User, "question"))
+		if held {
+			made := &ir.Node{ID: convert.Name(g.fresh(id + "_made")), Verb: &ir.Let{Fields: []*ir.Entry{convert.Pair("text", text)}}}
+			p.before = append(p.before, step{Node: made})
+			text = convert.Text("{{ default(" + made.ID.Name + "?.text, default(" + place + `, "")) }}`)
+		}
+	}
+	question.Verb.(*ir.Let).Fields = []*ir.Entry{convert.Pair("text", text)}
+	p.before = append(p.before, step{Node: question})
+	asked := question.ID.Name + ".text"
+	out.Verb = &ir.Human{Prompt: convert.Text("{{ " + asked + " }}")}
+	if len(g.held(t.Key.Name)) > 0 {
+		out.Set = append(out.Set, convert.Set(t.Key.Name, asked))
+	}
+	out.Set = append(out.Set, convert.Set(t.Resume.Name, id))
+}
+
+// message is the message of a node, as text with expressions and as one expression.
+func (g *graph) message(n *yamlgraph.Node) (text, sum string) {
 	switch v := n.Token.Payload.(type) {
 	case *ir.Scalar:
 		return doc.Braces(v.Text.Value), doc.Escaped(v.Text.Value)
@@ -105,7 +159,10 @@ func (g *graph) question(n *yamlgraph.Node) (text, sum string) {
 			}
 			switch {
 			case place != "":
-				inText := strings.TrimSuffix(strings.TrimPrefix(place, "string("), ")")
+				inText := place
+				if of, is := strings.CutPrefix(place, "string("); is {
+					inText = strings.TrimSuffix(of, ")")
+				}
 				text, list, last = text+"{{ "+inText+" }}", append(list, place), ""
 			case last != "":
 				text, last = text+doc.Braces(lit), last+lit
@@ -135,6 +192,12 @@ func (g *graph) shown(n *yamlgraph.Node, r *dialect.Reference) string {
 		g.Refuse(r.Text.Span, "let a node before it write the field", "state.%s may be missing when %s asks", field, n.ID.Name)
 	case typ.Kind == schema.Int:
 		return "string(" + g.path(r, "") + ")"
+	case !g.written(field) && !g.shapes[field].used():
+		written := r.Text.Value
+		if r.Missing != dialect.MissingKeep {
+			written = ""
+		}
+		return "default(" + g.path(r, "") + ", " + doc.Escaped(written) + ")"
 	}
 	return g.path(r, "")
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/flowgen-dev/flowgen/convert"
+	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
@@ -13,7 +14,10 @@ import (
 
 // mapped says what the list of a map is made of, and what its node reads.
 func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
-	if v.Do == nil {
+	switch {
+	case g.always(n):
+		return
+	case v.Do == nil:
 		g.Refuse(n.ID.Span, "write a native `map`", "the map %s is not converted", n.ID.Name)
 		return
 	}
@@ -57,6 +61,9 @@ func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
 			g.NoNode(v.Do.ID, one)
 			return
 		}
+		if slices.ContainsFunc(f.keys, func(k string) bool { return f.maybe[k] }) {
+			f.keys, f.unread = nil, true // what an item gives has no type
+		}
 		for name, s := range g.shapes {
 			if f.whole || f.exact[name] {
 				s.whole = true
@@ -82,6 +89,10 @@ func wholeItem(v ir.Value) bool {
 
 // mapNode is a map. Its results are in the list with their place, as the engine keeps them.
 func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map, out *ir.Node) {
+	if g.always(n) {
+		out.Verb = &ir.Fail{Message: convert.Text(doc.Braces("the list of map node " + strconv.Quote(n.ID.Name) + " is missing")), Code: "VALIDATION_ERROR"}
+		return
+	}
 	if one, choice := v.Do.Verb.(*ir.ToolChoice); choice && n.Token.Gather == nil {
 		out.Verb = g.choiceMap(n, v, one)
 		for _, f := range g.writes[n] {

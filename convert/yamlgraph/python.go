@@ -24,8 +24,9 @@ type function struct {
 	other map[string]string // what stands for a key that is missing, a literal
 	whole bool
 
-	keys  []string // of the mapping that it returns
-	value bool     // it returns something else than a mapping
+	keys  []string        // of the mapping that it returns
+	maybe map[string]bool // of them, those that it leaves out at times
+	value bool            // it returns something else than a mapping
 
 	unread bool // what it returns cannot be read
 }
@@ -37,6 +38,8 @@ var (
 	pyReturn = lazyregexp.New(`(?m)^[ \t]+return\b[ \t]*(.*)$`)
 	pyNested = lazyregexp.New(`(?m)^[ \t]+(?:async[ \t]+)?def\b|\byield\b|\blambda\b`)
 	pyValue  = lazyregexp.New(`^(?:\[|\(|[frb]{0,2}["']|-?[0-9]|True\b|False\b|(?:str|int|float|len|sum|sorted|list|round|bool)\()`)
+	pyElse   = lazyregexp.New(`^[ \t]+if\b[^\n]*?\belse[ \t]+(\{)`)
+	pyEnd    = lazyregexp.New(`^[ \t]*(?:#[^\n]*)?(?:\n|$)`)
 	pyPlain  = lazyregexp.New(`^\s*->\s*(?:str|int|float|bool|list(?:\[[^\]]*\])?)\s*:`)
 )
 
@@ -46,7 +49,7 @@ func readFunction(text, name string) (*function, bool) {
 	if at == nil {
 		return nil, false
 	}
-	f := &function{exact: map[string]bool{}, plain: map[string]bool{}, other: map[string]string{}}
+	f := &function{exact: map[string]bool{}, plain: map[string]bool{}, other: map[string]string{}, maybe: map[string]bool{}}
 	param, _, _ := strings.Cut(text[at[2]:at[3]], ",")
 	param, _, _ = strings.Cut(param, ":")
 	f.param = strings.TrimSpace(param)
@@ -100,22 +103,68 @@ func (f *function) returns(body string, plain bool) bool {
 		f.value = true
 		return true
 	}
-	for i, at := range all {
+	mappings := 0
+	for _, at := range all {
 		text := body[at[2]:]
-		switch {
-		case strings.HasPrefix(text, "{"):
-			keys, ok := convert.ObjectKeys(strings.ReplaceAll(text, "'", `"`))
-			if !ok || len(keys) == 0 || i > 0 && (f.value || !slices.Equal(keys, f.keys)) {
+		if !strings.HasPrefix(text, "{") {
+			if !pyValue.MatchString(text) || mappings > 0 {
 				return false
 			}
-			f.keys = keys
-		case pyValue.MatchString(text) && f.keys == nil:
 			f.value = true
-		default:
+			continue
+		}
+		literals, ok := mappingsOf(strings.ReplaceAll(text, "'", `"`))
+		if !ok || f.value {
 			return false
 		}
+		for _, keys := range literals {
+			for _, k := range f.keys {
+				f.maybe[k] = f.maybe[k] || !slices.Contains(keys, k)
+			}
+			for _, k := range keys {
+				if !slices.Contains(f.keys, k) {
+					f.keys, f.maybe[k] = append(f.keys, k), mappings > 0
+				}
+			}
+			mappings++
+		}
+	}
+	if mappings > 0 && len(f.keys) == 0 {
+		return false
 	}
 	return len(all) > 0
+}
+
+// mappingsOf are the keys of the mappings that a statement may return: one, or one of several, as in `{...} if x else {...}`.
+func mappingsOf(text string) (out [][]string, ok bool) {
+	for {
+		keys, rest, ok := convert.ObjectLiteral(text)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, keys)
+		more := pyElse.FindStringSubmatchIndex(rest)
+		if more == nil {
+			return out, pyEnd.MatchString(rest)
+		}
+		text = rest[more[2]:]
+	}
+}
+
+// leavesOut refuses a field that a function leaves out at times, where it may have a value before: null and what is left out are
+// one in a native result.
+func (g *graph) leavesOut() {
+	for _, n := range g.tree.Nodes {
+		f := g.called(n)
+		if f == nil {
+			continue
+		}
+		for _, k := range f.keys {
+			if f.maybe[k] && len(g.held(k)) > 0 && (g.writers(k) > 1 || g.cyclic(n) || g.starts[k] || g.seeded(k)) {
+				g.Refuse(n.ID.Span, "return the key in any case", "the function of %s leaves out `%s` at times, and the field keeps its value then", n.ID.Name, k)
+			}
+		}
+	}
 }
 
 // function reads the function of a python node.
@@ -138,6 +187,10 @@ func (g *graph) function(n *yamlgraph.Node, v *ir.ToolCall, key string) {
 	}
 	for _, k := range f.keys {
 		g.writes[n] = append(g.writes[n], g.held(k)...)
+		if f.maybe[k] && len(g.held(k)) > 0 {
+			g.keep(n, k, false)
+			g.Opt[k] = true
+		}
 	}
 	if f.value {
 		g.writes[n] = g.held(key)
@@ -201,6 +254,9 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 			field := convert.Field(k, schema.AnyType)
 			if s := g.tree.StateField(k); s != nil {
 				field.Type = g.shapeType(k, s)
+			}
+			if f.maybe[k] {
+				field.Type = optional(field.Type)
 			}
 			out.Out.Fields = append(out.Out.Fields, field)
 		}

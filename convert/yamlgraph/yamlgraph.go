@@ -31,7 +31,12 @@ type graph struct {
 	spent   map[*yamlgraph.Exit]*ir.Ident    // where they lead then, because a node has a limit; the empty name is the end
 	begin   bool                             // a node copies inputs that nodes overwrite
 
-	kept map[*yamlgraph.Node]map[string]bool // fields that a passthrough node may leave as they are
+	kept    map[*yamlgraph.Node]map[string]bool // fields that a passthrough node may leave as they are
+	emptied map[string]bool                     // fields that a node may empty
+	counts  map[*yamlgraph.Node]*counter        // of nodes with a limit inside of a loop
+	looped  map[*yamlgraph.Node]bool            // nodes in a loop
+	stepped int                                 // the most steps of loops that have a limit
+	endless bool                                // a loop has none
 
 	handing   map[string]bool // fields that nodes write, and that a run has to be given
 	untyped   bool            // values are calculated in ways for which there are no types: no field need be there
@@ -58,7 +63,8 @@ var keys = map[string]string{
 func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
 	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, starts: map[string]bool{},
-		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, spent: map[*yamlgraph.Exit]*ir.Ident{}, parts: map[*yamlgraph.Node]*around{}, loose: map[string]bool{}, handing: map[string]bool{}, ordered: map[string]bool{}, taken: map[string]bool{}, given: map[*yamlgraph.Node]map[string]typed{}, kept: map[*yamlgraph.Node]map[string]bool{}}
+		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, spent: map[*yamlgraph.Exit]*ir.Ident{}, parts: map[*yamlgraph.Node]*around{}, loose: map[string]bool{}, handing: map[string]bool{}, ordered: map[string]bool{}, taken: map[string]bool{}, given: map[*yamlgraph.Node]map[string]typed{}, kept: map[*yamlgraph.Node]map[string]bool{},
+		emptied: map[string]bool{}, counts: map[*yamlgraph.Node]*counter{}, looped: map[*yamlgraph.Node]bool{}}
 	c.Keys, c.Words = keys, words
 	g.sections()
 	g.reached()
@@ -85,14 +91,18 @@ func Convert(c *convert.Converter) {
 	if c.Refused {
 		return
 	}
+	g.failing()
 	g.keeping()
+	g.failing()
+	g.leavesOut()
 	if copies := g.fields(); len(copies) > 0 {
 		g.begin = true
 		c.Out.Body.Nodes = append(c.Out.Body.Nodes, &ir.Node{ID: convert.Name("begin"), Verb: &ir.Let{}, Set: copies})
 	}
+	g.counting()
 	for _, n := range g.tree.Nodes {
 		g.part(n).main = g.node(n)
-		if g.keeps(n) {
+		if g.keeps(n) && g.lacks(n) == "" {
 			g.failure(n)
 		}
 	}

@@ -51,6 +51,9 @@ var stricter = map[string]string{
 	"openexpertise/values_odd":  "a tool returns NaN, which is null in JSON, for a number",
 }
 
+// unrun are nodes whose commands lack a value: to the engine they are calls that fail, and a native workflow calls nothing.
+var unrun = map[string][]string{"yamlgraph/shell": {"missing", "end"}}
+
 // TestSame runs what every case becomes with the case's inputs, and compares it with what the case gives (want/run, which
 // golden/dialect holds to its program).
 //
@@ -91,6 +94,11 @@ func TestSame(t *testing.T) {
 				if !same(c.dialect, want[i].text, made[i].text) {
 					t.Errorf("run %d\ndialect: %s\nnative:  %s", i+1, want[i].text, made[i].text)
 				}
+				for _, id := range unrun[c.dir] {
+					if slices.Contains(want[i].keys, id) {
+						want[i].calls--
+					}
+				}
 				if want[i].calls != made[i].calls {
 					t.Errorf("run %d makes %d calls, not %d", i+1, made[i].calls, want[i].calls)
 				}
@@ -105,6 +113,7 @@ func TestSame(t *testing.T) {
 // An outcome is what a run gives, and of how many calls its journal has the results. Attempts of one call are one.
 type outcome struct {
 	text  string
+	keys  []string
 	calls int
 }
 
@@ -134,7 +143,8 @@ func outcomes(dialect, text string) []outcome {
 			}
 			if !seen[key] {
 				seen[key] = true
-				out[len(out)-1].calls++
+				last := &out[len(out)-1]
+				last.calls, last.keys = last.calls+1, append(last.keys, key)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package yamlgraph
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/dynamic/jinja"
@@ -71,6 +72,52 @@ func Failed(code, message, node string) Failure {
 	v := entry(node, &value.ToolError{Code: value.Code(code), Message: message})
 	text, _ := v.Get("message")
 	return Failure{code, text.String(), node}
+}
+
+// CommandFailed is the error of a command as the state keeps it: what the command has written to its standard error, its exit
+// code, or after how many seconds it was ended.
+func CommandFailed(code, message string, details value.Value, seconds, node string) Failure {
+	exit, exited := details.Get("exit_code")
+	stderr, _ := details.Get("stderr")
+	switch {
+	case code == string(value.Timeout) && seconds != "":
+		message = "Command timed out after " + seconds + " seconds"
+	case exited && stderr.String() != "":
+		message = stderr.String()
+	case exited:
+		message = "Exit code " + exit.String()
+	}
+	return Failure{code, message, node}
+}
+
+// A Parsed is the value of a JSON document, or what is wrong with it.
+type Parsed struct {
+	Value value.Value `json:"value"`
+	Error *string     `json:"error"`
+}
+
+// ParsedJSON reads a JSON document that a command has written.
+func ParsedJSON(text string) Parsed {
+	v, err := value.Parse([]byte(text))
+	if err != nil {
+		wrong := "JSON parse error: " + strings.TrimPrefix(err.Error(), string(value.ValidationError)+": ")
+		return Parsed{Error: &wrong}
+	}
+	return Parsed{Value: v}
+}
+
+// Word is what stands for a value in a command, before it is quoted; nil where there is none.
+func Word(of value.Value) *string {
+	text := ""
+	switch of.Kind() {
+	case value.NullKind:
+		return nil
+	case value.ListKind, value.MapKind:
+		text = py.JSON(of, -1, false)
+	default:
+		text = py.Str(dynamic.Of(of))
+	}
+	return &text
 }
 
 // An Interruption is what a user is asked, and what the state keeps of it.
