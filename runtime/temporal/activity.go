@@ -15,9 +15,9 @@ import (
 )
 
 // make is the activity of one attempt of a call.
-func (p *program) make(ctx context.Context, t engine.Callable, s sent) (got, error) {
+func (p *program) make(ctx context.Context, t engine.Callable, name string, s sent) (got, error) {
 	defer p.beat(ctx)()
-	if err := s.complete(activity.GetInfo(ctx)); err != nil {
+	if err := s.complete(activity.GetInfo(ctx), name); err != nil {
 		return got{}, temporal.NewNonRetryableApplicationError(err.Error(), "run", nil)
 	}
 	if s.Continues {

@@ -252,14 +252,14 @@ func (e *execution) call(ctx wctx, h *engine.Head, queue, id string, c *engine.C
 	o := workflow.ActivityOptions{TaskQueue: queue, ActivityID: id, StartToCloseTimeout: wait, HeartbeatTimeout: e.opts.heartbeat(), WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}}
 	if h.Effects < flow.Writes {
-		return landed(workflow.ExecuteActivity(workflow.WithActivityOptions(ctx.Context, o), c.Tool, sent{Carried: *c, id: id}), ctx.Context, l)
+		return landed(workflow.ExecuteActivity(workflow.WithActivityOptions(ctx.Context, o), e.activity(c.Tool), sent{Carried: *c, id: id}), ctx.Context, l)
 	}
 	if d := h.InDoubt; d == nil || d.Policy != flow.RetryWithKey {
 		o.RetryPolicy.MaximumAttempts = 1 // a lost worker leaves it in doubt
 	}
 	// A write is cancelled with the run, not by a sibling. The context must be of this coroutine.
 	calm, cancel := workflow.NewDisconnectedContext(ctx.Context)
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(calm, o), c.Tool, sent{Carried: *c, id: id})
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(calm, o), e.activity(c.Tool), sent{Carried: *c, id: id})
 	s := workflow.NewSelector(calm).AddFuture(f, func(workflow.Future) {})
 	if e.root.Err() == nil { // an undo goes on
 		s.AddReceive(e.root.Done(), func(workflow.ReceiveChannel, bool) { cancel() })
@@ -327,5 +327,5 @@ func (e *execution) local(ctx workflow.Context, id string, wait time.Duration, c
 	defer func() { e.marks += len(l.Out) + 512 }()
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{StartToCloseTimeout: wait,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}})
-	return landed(workflow.ExecuteLocalActivity(ctx, c.Tool, sent{Carried: *c, id: id}), ctx, l)
+	return landed(workflow.ExecuteLocalActivity(ctx, e.activity(c.Tool), sent{Carried: *c, id: id}), ctx, l)
 }

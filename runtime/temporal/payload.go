@@ -89,8 +89,8 @@ func (s *sent) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// complete adds what the server knows.
-func (s *sent) complete(i activity.Info) error {
+// complete adds what the server knows, and which tool the activity calls.
+func (s *sent) complete(i activity.Info, tool string) error {
 	if i.IsLocalActivity { // it was never encoded
 		return nil
 	}
@@ -101,8 +101,7 @@ func (s *sent) complete(i activity.Info) error {
 	if s.Node == "" {
 		s.Path, s.Node, s.Visit, s.Attempt = known.Path, known.Node, known.Visit, known.Attempt
 	}
-	s.Run = i.WorkflowExecution.ID
-	s.Tool = i.ActivityType.Name
+	s.Run, s.Tool = i.WorkflowExecution.ID, tool
 	if s.Limit != nil && *s.Limit == *limitOf(1).Limit {
 		s.Limit = limitOf(i.StartToCloseTimeout - spare).Limit
 	}

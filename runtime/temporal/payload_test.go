@@ -43,8 +43,8 @@ func TestSent(t *testing.T) {
 		if err := json.Unmarshal(b, &there); err != nil {
 			t.Fatal(err)
 		}
-		i := activity.Info{ActivityID: id, ActivityType: activity.Type{Name: "w.t@1"}, WorkflowExecution: workflow.Execution{ID: "r"}, StartToCloseTimeout: time.Minute + spare}
-		if err := there.complete(i); err != nil {
+		i := activity.Info{ActivityID: id, WorkflowExecution: workflow.Execution{ID: "r"}, StartToCloseTimeout: time.Minute + spare}
+		if err := there.complete(i, c.Tool); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(tt.call, there.Carried, cmp.Comparer(func(a, b json.RawMessage) bool { return string(a) == string(b) })); diff != "" {
@@ -60,7 +60,7 @@ func TestSentWrong(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
 			t.Fatal(text, err)
 		}
-		err := s.complete(activity.Info{ActivityID: "n@abcdefgh"})
+		err := s.complete(activity.Info{ActivityID: "n@abcdefgh"}, "w.t@1")
 		if err == nil || !strings.Contains(err.Error(), "call n@abcdefgh") || !strings.Contains(err.Error(), "Give the run a worker") {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -111,8 +112,8 @@ func Register[W Workflow[In, Out], In, Out any](w worker.Registry, info *flow.In
 		p.named(t, "")
 	}
 	for name, t := range p.tools {
-		w.RegisterActivityWithOptions(func(ctx context.Context, s sent) (got, error) { return p.make(ctx, t, s) },
-			activity.RegisterOptions{Name: name})
+		w.RegisterActivityWithOptions(func(ctx context.Context, s sent) (got, error) { return p.make(ctx, t, name, s) },
+			activity.RegisterOptions{Name: p.activity(name)})
 	}
 	w.RegisterActivityWithOptions(p.makeAll, activity.RegisterOptions{Name: p.batchName()})
 	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in json.RawMessage, s Setup, past []byte) (Out, error) {
@@ -131,9 +132,18 @@ type program struct {
 	hashed *journal.Hashes // of the graph and the nodes
 }
 
-// named gives a tool the name of its activity; "": its own, numbered where several models have one.
+// named gives a tool the name by which its calls know it; "": its own, numbered where several models have one.
 func (p *program) named(t engine.Callable, name string) {
 	if name == "" {
+// activity is the name of a tool's activity. Models and tools of sub-workflows are not named after the workflow, and other workflows of the
+// worker have them, too. The replay of a history compares what follows the last dot of it.
+func (p *program) activity(tool string) string {
+	if strings.HasPrefix(tool, p.info.Name+".") || strings.HasPrefix(tool, p.info.Name+" ") {
+		return tool
+	}
+	return p.info.Name + "." + tool
+}
+
 		name = t.FullName()
 	}
 	for i := 2; p.tools[name] != nil; i++ {
