@@ -3,13 +3,7 @@
 package temporal
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"strconv"
-	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -68,79 +62,4 @@ func TestCapsAndCaches(t *testing.T) {
 	if asked, _ = w.counts(); asked["b"] != 1 || asked["c"] != 1 || asked["d"] != 0 {
 		t.Errorf("asked %v", asked)
 	}
-}
-
-// A codec server has all payloads before Temporal does, and failures as well: what a run is given, does and says is nowhere in its history.
-func TestCodecServer(t *testing.T) {
-	served(t)
-	var coded atomic.Int64
-	codec := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		type payload struct {
-			Metadata map[string]string `json:"metadata"`
-			Data     string            `json:"data"`
-		}
-		var body struct {
-			Payloads []payload `json:"payloads"`
-		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			http.Error(rw, err.Error(), http.StatusBadRequest)
-			return
-		}
-		for i, p := range body.Payloads {
-			switch {
-			case strings.HasSuffix(r.URL.Path, "/encode"):
-				inner, _ := json.Marshal(p)
-				body.Payloads[i] = payload{map[string]string{"encoding": base64.StdEncoding.EncodeToString([]byte("binary/mirrored"))}, base64.StdEncoding.EncodeToString(mirrored(inner))}
-				coded.Add(1)
-			default:
-				outer, err := base64.StdEncoding.DecodeString(p.Data)
-				if err != nil || json.Unmarshal(mirrored(outer), &body.Payloads[i]) != nil {
-					http.Error(rw, "not of this codec", http.StatusBadRequest)
-					return
-				}
-			}
-		}
-		_ = json.NewEncoder(rw).Encode(body)
-	}))
-	defer codec.Close()
-	w := newWorld()
-	defer w.close()
-	exe := build(t, "testdata/ledger.flowgen.yaml")
-	start := func(id string, port int) {
-		ok(t, exe, "start", "--id", id, "--queue", "coded", "--input", "port="+strconv.Itoa(port), "--input", `items=["confidential"]`)
-	}
-	t.Run("coded", func(t *testing.T) {
-		t.Setenv("TEMPORAL_CODEC_ENDPOINT", codec.URL)
-		worker(t, exe, "--queue", "coded")
-		start("coded", w.port())
-		if out := ok(t, exe, "result", "coded"); !strings.Contains(out, "mails") {
-			t.Error(out)
-		}
-		start("coded-fails", 1) // where nobody listens
-		fails(t, 1, "127.0.0.1:1", exe, "result", "coded-fails")
-		ok(t, exe, "replay", "coded")
-		if text := ok(t, exe, "inspect", "--temporal", "coded", "book"); !strings.Contains(text, "book-4") {
-			t.Error(text)
-		}
-	})
-	if coded.Load() == 0 {
-		t.Error("the codec server was not asked")
-	}
-	for _, id := range []string{"coded", "coded-fails"} {
-		text := ok(t, exe, "history", id) // without the codec: as the server has it
-		for _, says := range []string{"confidential", base64.StdEncoding.EncodeToString([]byte(`"items":["conf`))[:16], "127.0.0.1:1", "connection refused"} {
-			if strings.Contains(text, says) {
-				t.Errorf("the history of %s says %q", id, says)
-			}
-		}
-	}
-}
-
-// mirrored stands for an encryption: it is its own inverse.
-func mirrored(b []byte) []byte {
-	out := make([]byte, len(b))
-	for i := range b {
-		out[i] = b[i] ^ 0x5a
-	}
-	return out
 }

@@ -28,9 +28,10 @@ func configured(c *cli.Call) (l *link, code int, ok bool) {
 		return nil, c.Fail(cli.ExitUsage, "Temporal's configuration: "+err.Error(), "check the variables TEMPORAL_... and the configuration file"), false
 	}
 	o.Logger = logger{c}
-	if o.DataConverter != nil { // what a failure says is encoded, too
-		o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: o.DataConverter, EncodeCommonAttributes: true})
-	}
+	coded := o.DataConverter != nil
+	o.DataConverter = Converter(o.DataConverter)
+	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: o.DataConverter,
+		EncodeCommonAttributes: coded}) // what a failure says is encoded, too
 	store, release, code, ok := c.Blobs()
 	if !ok {
 		return nil, code, false
@@ -98,6 +99,9 @@ func line(msg string, kv []any) string {
 	for i := 0; i+1 < len(kv); i += 2 {
 		if kv[i] != "Error" {
 			continue
+		}
+		if says, ok := isUndecoded(fmt.Sprint(kv[i+1])); ok {
+			return "run " + run + " does not go on here: " + says + "; " + sameCodec
 		}
 		if says, ok := differs(fmt.Sprint(kv[i+1])); ok {
 			return "run " + run + " does not go on with this program: " + says + "; " + anew

@@ -206,11 +206,14 @@ func (m *commands) await(ctx context.Context, c *cli.Call, r client.WorkflowRun)
 	var missing *serviceerror.NotFound
 	var applied *temporal.ApplicationError
 	var cancelled *temporal.CanceledError
+	var payload *undecoded
 	switch {
 	case err == nil:
 		return c.Print(indented(out))
 	case errors.As(err, &missing):
 		return m.failed(c, r.GetID(), err)
+	case errors.As(err, &payload):
+		return c.Fail(cli.ExitFault, "the result of run "+r.GetID()+" cannot be decoded: "+payload.err.Error(), sameCodec)
 	case errors.As(err, &cancelled):
 		c.Say("run " + r.GetID() + " was cancelled")
 	case errors.As(err, &applied):

@@ -32,6 +32,8 @@ const (
 type Setup struct {
 	Tenant string    `json:"tenant,omitempty"`
 	Begin  time.Time `json:"begin,omitzero"` // of a run that goes on in a new history
+
+	wrong error // it is none
 }
 
 // full reports whether the run should go on in a new history.

@@ -13,7 +13,6 @@ import (
 	"regexp"
 
 	"github.com/nexus-rpc/sdk-go/nexus"
-	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/temporalproto"
@@ -115,6 +114,9 @@ func (m *commands) replayed(c *cli.Call, h *history.History, opts Options) int {
 		return c.Fail(cli.ExitFault, err.Error(), "")
 	}
 	if err := w.ReplayWorkflowHistory(quiet{}, h); err != nil {
+		if says, ok := isUndecoded(err.Error()); ok {
+			return c.Fail(cli.ExitFault, "the history cannot be replayed: "+says, sameCodec)
+		}
 		if earlier(h) {
 			return c.Fail(cli.ExitFailed, "the history is of an earlier version of flowgen, which recorded calls in another way", "read it with the program that began the run")
 		}
@@ -150,7 +152,7 @@ func earlier(h *history.History) bool {
 // before matches build ids of formats before this one: see commands.build.
 var before = regexp.MustCompile(`^[0-9a-f]{12}(-2)?$`)
 
-func first(all []*common.Payload) *common.Payload {
+func first[T any](all []*T) *T {
 	if len(all) == 0 {
 		return nil
 	}
@@ -168,10 +170,8 @@ func (m *commands) history(c *cli.Call, name string) (h *history.History, code i
 		if len(h.Events) == 0 || h.Events[0].GetWorkflowExecutionStartedEventAttributes() == nil {
 			return nil, c.Fail(cli.ExitUsage, name+" is no history of a workflow: it does not begin with its start", "`temporal workflow show --output json` writes one"), false
 		}
-		if got := h.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName(); got != m.info.Name {
-			return nil, c.Fail(cli.ExitUsage, name+" is a history of workflow "+got+", and this program is "+m.info.Name, ""), false
-		}
-		return h, cli.ExitOK, true
+		code, ok = m.own(c, name, h)
+		return h, code, ok
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return nil, c.Fail(cli.ExitUsage, "cannot read "+name+": "+err.Error(), ""), false
@@ -186,9 +186,18 @@ func (m *commands) history(c *cli.Call, name string) (h *history.History, code i
 			}
 			h.Events = append(h.Events, e)
 		}
-		return cli.ExitOK
+		code, _ := m.own(c, name, h)
+		return code
 	})
 	return h, code, code == cli.ExitOK
+}
+
+// own refuses the history of another workflow.
+func (m *commands) own(c *cli.Call, name string, h *history.History) (code int, ok bool) {
+	if got := first(h.Events).GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName(); got != m.info.Name {
+		return c.Fail(cli.ExitUsage, name+" is a history of workflow "+got+", and this program is "+m.info.Name, ""), false
+	}
+	return cli.ExitOK, true
 }
 
 func newID() string {

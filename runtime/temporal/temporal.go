@@ -75,14 +75,6 @@ func (o Options) events() int {
 	return 20_000
 }
 
-// given is the input of a run that may have been started without one.
-func given(in json.RawMessage) json.RawMessage {
-	if len(in) == 0 {
-		return json.RawMessage("{}")
-	}
-	return in
-}
-
 func positive(d, otherwise time.Duration) time.Duration {
 	if d > 0 {
 		return d
@@ -116,8 +108,8 @@ func Register[W Workflow[In, Out], In, Out any](w worker.Registry, info *flow.In
 			activity.RegisterOptions{Name: p.activity(name)})
 	}
 	w.RegisterActivityWithOptions(p.makeAll, activity.RegisterOptions{Name: p.batchName()})
-	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in json.RawMessage, s Setup, past []byte) (Out, error) {
-		return perform(ctx, p, start, in, s, past)
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in given, s Setup, past []byte) (Out, error) {
+		return perform(ctx, p, start, in.text(), s, past)
 	}, workflow.RegisterOptions{Name: info.Name})
 	return nil
 }
@@ -135,6 +127,14 @@ type program struct {
 // named gives a tool the name by which its calls know it; "": its own, numbered where several models have one.
 func (p *program) named(t engine.Callable, name string) {
 	if name == "" {
+		name = t.FullName()
+	}
+	for i := 2; p.tools[name] != nil; i++ {
+		name = t.FullName() + "~" + strconv.Itoa(i)
+	}
+	p.names[t], p.tools[name] = name, t
+}
+
 // activity is the name of a tool's activity. Models and tools of sub-workflows are not named after the workflow, and other workflows of the
 // worker have them, too. The replay of a history compares what follows the last dot of it.
 func (p *program) activity(tool string) string {
@@ -144,21 +144,17 @@ func (p *program) activity(tool string) string {
 	return p.info.Name + "." + tool
 }
 
-		name = t.FullName()
-	}
-	for i := 2; p.tools[name] != nil; i++ {
-		name = t.FullName() + "~" + strconv.Itoa(i)
-	}
-	p.names[t], p.tools[name] = name, t
-}
-
 // batchName is the activity that makes several calls of the workflow.
 func (p *program) batchName() string { return p.info.Name + " calls" }
 
 // perform is the workflow. Its body has a coroutine of its own, so that it can be left for a new history.
 func perform[W Workflow[In, Out], In, Out any](ctx workflow.Context, p *program, start func(...runtime.Option) (W, error), text json.RawMessage, s Setup, past []byte) (out Out, err error) {
 	var in In
-	if err := value.Unmarshal(given(text), &in); err != nil {
+	err = value.Unmarshal(text, &in)
+	if err == nil {
+		err = s.wrong
+	}
+	if err != nil {
 		return out, temporal.NewNonRetryableApplicationError("the input is not one of workflow "+p.info.Name+": "+err.Error(), string(value.ValidationError), err)
 	}
 	e := &execution{program: p, root: ctx, setup: s, open: map[string]*question{}, continuing: map[string]*continued{}, begin: s.Begin, most: p.opts.events()}
