@@ -227,7 +227,7 @@ func TestForeignHistory(t *testing.T) {
 		fails(t, 1, tt.says, other, "replay", "history")
 	}
 	publish := build(t, "testdata/publish.flowgen.yaml")
-	fails(t, 1, "", publish, "replay", "history")
+	fails(t, 2, "history is a history of workflow ledger, and this program is publish", publish, "replay", "history")
 	fails(t, 2, "is no history of a workflow", publish, "replay", "testdata/answers.yaml")
 }
 
