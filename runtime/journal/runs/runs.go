@@ -38,6 +38,7 @@ const (
 	// Names that no run has.
 	removedName = ".removed"
 	probeName   = ".writable-"
+	keyName     = ".key"
 )
 
 // ErrNoRun is the error of a run that is not there.
