@@ -112,8 +112,12 @@ const keyMeta = "flowgen.dev/idempotency-key"
 // workflow adds the tool of a workflow.
 func (c *client) workflow(s *mcp.Server, t *workflowTool) {
 	s.AddTool(t.tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if id := req.Params.RequestState; id != "" { // an answer to a question of a run that was begun
-			return c.follow(ctx, req, id, t.name)
+		back, err := c.returned(req)
+		if err != nil {
+			return refused(err), nil
+		}
+		if back != nil { // an answer to a question of a run that was begun
+			return c.follow(ctx, req, back.Run, t.name)
 		}
 		r, err := c.begin(ctx, req, t)
 		if err != nil {
@@ -165,7 +169,7 @@ func (c *client) settled(ctx context.Context, id, workflow string, wait time.Dur
 	return r, nil
 }
 
-// follow waits for a run, asks people what it asks, and returns how it is.
+// follow waits for a run that returned has accepted the answers for, asks people what it asks, and returns how it is.
 func (c *client) follow(ctx context.Context, req *mcp.CallToolRequest, id, workflow string) (*mcp.CallToolResult, error) {
 	defer c.beat(ctx, req, id)()
 	p := &people{c: c, req: req}
@@ -189,7 +193,7 @@ func (c *client) follow(ctx context.Context, req *mcp.CallToolRequest, id, workf
 			return c.told(r, p.note)
 		}
 		if p.later() {
-			return p.requests(r), nil
+			return p.requests(r)
 		}
 		if asked, err := p.elicit(ctx, r); err != nil {
 			return refused(err), nil

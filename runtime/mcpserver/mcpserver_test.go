@@ -403,25 +403,6 @@ func TestModelMayAnswer(t *testing.T) {
 	}
 }
 
-// The state of a question names a run of its tool, or nothing happens.
-func TestForeignState(t *testing.T) {
-	shop := &shop{}
-	s := start(t, shop, serve.Options{}, mcpserver.Options{})
-	c := s.connect(t, ways[4], &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}}, "")
-	for _, state := range []string{"none", "../x", strings.Repeat("y", 5000)} {
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "order", Arguments: args{"item": "tea"}, RequestState: state, InputResponses: mcp.InputResponseMap{"ask": accept(true)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a := read(t, r); !a.failed || !strings.Contains(a.text, "NOT_FOUND") {
-			t.Errorf("%+v", a)
-		}
-	}
-	if n := shop.sent.Load(); n != 0 {
-		t.Errorf("%d parcels", n)
-	}
-}
-
 // Progress comes by time. A call that has waited long enough says how to ask again.
 func TestProgress(t *testing.T) {
 	for _, w := range ways {

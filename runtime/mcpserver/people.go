@@ -29,14 +29,17 @@ func (p *people) able() bool {
 // later reports whether questions are part of a result, and answers of the next call.
 func (p *people) later() bool { return p.able() && p.req.ProtocolVersion() >= firstStateless }
 
-// requests is the result with the questions of a run. The run is the state that comes back with the answers: it is no secret, as
-// the rights of who sends it are looked at again.
-func (p *people) requests(r *run) *mcp.CallToolResult {
-	res := &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{}, RequestState: r.ID}
+// requests is the result with the questions of a run.
+func (p *people) requests(r *run) (*mcp.CallToolResult, error) {
+	sealed, err := p.c.sealed(r, p.req.Params.Name)
+	if err != nil {
+		return nil, err
+	}
+	res := &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{}, RequestState: sealed}
 	for _, q := range r.Questions {
 		res.InputRequests[q.Key] = q.form(p.note)
 	}
-	return res
+	return res, nil
 }
 
 // form is a question as a form with one field.

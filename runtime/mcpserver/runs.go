@@ -17,6 +17,9 @@ func (c *client) runResult(ctx context.Context, req *mcp.CallToolRequest) (*mcp.
 	if err := arguments(req, &a, "run"); err != nil {
 		return refused(err), nil
 	}
+	if _, err := c.returned(req, a.Run); err != nil {
+		return refused(err), nil
+	}
 	return c.follow(ctx, req, a.Run, "")
 }
 
@@ -55,6 +58,13 @@ func (c *client) runAnswer(ctx context.Context, req *mcp.CallToolRequest) (*mcp.
 	}
 	if a.Key == "" || len(a.Answer) == 0 {
 		return refused(&problem{Code: "VALIDATION_ERROR", Detail: "name the key of one of " + strconv.Itoa(len(r.Questions)) + " questions, and the answer"}), nil
+	}
+	back, err := c.returned(req, a.Run)
+	if err != nil {
+		return refused(err), nil
+	}
+	if back != nil { // of a person, to the question behind the one that the model has answered
+		return c.follow(ctx, req, a.Run, "")
 	}
 	body, err := json.Marshal(object{"answer": a.Answer})
 	if err != nil {

@@ -3,8 +3,12 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"net/http"
 )
+
+// Key returns random bytes that all processes with the folder of runs share, see runs.Folder.Key.
+func (s *Server) Key() ([]byte, error) { return s.o.Runs.Key(rand.Reader) }
 
 // Who says whose request it is, as Options.Auth does.
 func (s *Server) Who(r *http.Request) (Principal, error) {
