@@ -209,11 +209,8 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, p *Principal) error
 		return err
 	}
 	if wait > 0 {
-		s.mu.Lock()
-		a := s.active[id]
-		s.mu.Unlock()
-		if a != nil {
-			await(r, a, wait)
+		if err := s.settled(r, id, wait); err != nil {
+			return err
 		}
 		if j, err = s.o.Runs.Read(id); err != nil { // it may have ended behind the first look
 			return err

@@ -1,0 +1,61 @@
+package serve_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/flowgen-dev/flowgen/runtime/serve"
+)
+
+// told is an Auth that tells of each request.
+func told(c chan<- string) func(*http.Request) (serve.Principal, error) {
+	return func(r *http.Request) (serve.Principal, error) {
+		c <- r.Method + " " + r.URL.Path
+		return serve.Principal{}, nil
+	}
+}
+
+// A request that waits for a run waits after a restart too, when the run's turn has not come yet.
+func TestWaitAfterRestart(t *testing.T) {
+	b, dir := &bank{hold: make(chan struct{}), began: make(chan struct{}, 10)}, t.TempDir()
+	s := start(t, dir, b, serve.Options{MaxRuns: 1})
+	s.want(t, 202, "POST", start10, `{"to": "ada", "euros": 3}`)
+	<-b.began
+	queued := []*answer{s.want(t, 202, "POST", start10, `{"to": "bob", "euros": 3}`), s.want(t, 202, "POST", start10, `{"to": "cleo", "euros": 3}`)}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = s.Shutdown(ctx) // its time is over
+	asked := make(chan string, 10)
+	s = start(t, dir, b, serve.Options{MaxRuns: 1, Auth: told(asked)})
+	<-b.began // one of the two, which holds up the other
+	answers := make(chan *answer)
+	for _, q := range queued {
+		go func() { answers <- s.do(t, "GET", "/v1/runs/"+q.ID, "", "Prefer", "wait=60") }()
+	}
+	<-asked
+	<-asked
+	close(b.hold)
+	for range queued {
+		if a := <-answers; a.State != "succeeded" {
+			t.Errorf("%s", a.text)
+		}
+	}
+}
+
+// A request that waits for a run of another process does so as well.
+func TestWaitForOther(t *testing.T) {
+	b, dir := &bank{hold: make(chan struct{}), began: make(chan struct{}, 10)}, t.TempDir()
+	other := start(t, dir, b, serve.Options{})
+	asked := make(chan string, 10)
+	s := start(t, dir, &bank{}, serve.Options{Auth: told(asked), Leave: true})
+	run := other.want(t, 202, "POST", start10, `{"to": "ada", "euros": 3}`)
+	<-b.began
+	answers := make(chan *answer)
+	go func() { answers <- s.do(t, "GET", "/v1/runs/"+run.ID, "", "Prefer", "wait=60") }()
+	<-asked
+	close(b.hold)
+	if a := <-answers; a.State != "succeeded" {
+		t.Errorf("%s", a.text)
+	}
+}
