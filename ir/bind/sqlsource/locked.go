@@ -154,7 +154,11 @@ func (r *resolver) failed(b *ir.SQLTool, s *statement, f *Failure) {
 
 // locked fills a tool from what is locked of its statement.
 func (r *resolver) locked(t *ir.Tool, b *ir.SQLTool, s *statement, server *mcplock.Server) {
+	b.Tables = r.tablesOf(server)
 	found := server.Tool(Key(b))
+	if found == nil && r.misspelt(b, s, b.Tables) {
+		return
+	}
 	if found == nil {
 		first := s.tokens[0]
 		r.report(diag.NotLocked, b.Query.At(first.lo, first.hi), "the statement is not locked: "+mcplock.Name+" knows others of "+b.DB.Name,

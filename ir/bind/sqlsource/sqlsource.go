@@ -49,6 +49,8 @@ type resolver struct {
 	opts Options
 	sink *diag.Sink
 	read map[[2]string]*opened // by folder and name
+
+	known map[*mcplock.Server][]*ir.SQLTable
 }
 
 type opened struct {

@@ -1,6 +1,7 @@
 package sqlsource_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -8,11 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind/foreign"
+	"github.com/flowgen-dev/flowgen/ir/bind/mcplock"
 	"github.com/flowgen-dev/flowgen/ir/bind/sqlsource"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -121,6 +124,105 @@ func TestSchemas(t *testing.T) {
 	if _, got := resolve(t, map[string]string{"a.txt": ""}, "select 1 as n", "}"); got != `FG0612 "db": db cannot be read: the folder has no files that end in .sql`+"\n" {
 		t.Error(got)
 	}
+}
+
+// lockedWith compiles one tool for PostgreSQL whose database is locked with these statements and the columns that they return.
+func lockedWith(t testing.TB, statements map[string]string, query string) (*ir.Tool, string) {
+	t.Helper()
+	text := "flowgen: 1\nname: demo\nsecrets: [DB]\ntools:\n  t: {in: {x: string}, sql: {db: DB, engine: postgres, query: " + strconv.QuoteToASCII(query) + "}}\nnodes:\n  a: {let: {n: 1}}\n"
+	sink := &diag.Sink{}
+	wf := parser.Parse(oneFile{text}, "demo.flowgen.yaml", sink)
+	if wf == nil || sink.HasErrors() {
+		t.Fatal(sink.List())
+	}
+	lock := &mcplock.Server{Name: "sql:DB", SQL: "postgres"}
+	for _, name := range slices.Sorted(maps.Keys(statements)) {
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		def := `{"name": ` + string(quoted) + `, "inputSchema": {"type": "object"}`
+		if out := statements[name]; out != "" {
+			def += `, "outputSchema": ` + out
+		}
+		made, err := mcplock.NewTool(def + "}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock.Tools = append(lock.Tools, made)
+	}
+	sqlsource.Resolve(wf.Tools, sqlsource.Options{Locked: map[*ir.Tool]*mcplock.Server{wf.Tools[0]: lock}}, sink)
+	var b strings.Builder
+	for _, d := range sink.List() {
+		fmt.Fprintf(&b, "%s %q: %s (%s)\n", d.Code, d.Span.Text(), d.Message, d.Help)
+	}
+	return wf.Tools[0], b.String()
+}
+
+// TestKnownTables: what the locked statements name is known of a database, with the types of what they return.
+func TestKnownTables(t *testing.T) {
+	object := func(fields string) string {
+		return `{"type": "object", "properties": {` + fields + `}, "additionalProperties": false}`
+	}
+	statements := map[string]string{
+		"select id, o.total as t, count(*) as n from orders o where customer = {c} and o.note is null order by t": object(`"id": {"type": "integer"}, "t": {"type": "number"}, "n": {"type": "integer"}`),
+		"insert into lines (sku, amount) values ({s}, {a})":                                                       "",
+		"update shop.orders set paid_at = now() where id = {id}":                                                  "",
+		"select l.sku, orders.id from lines l join orders on l.order_id = orders.id":                              object(`"sku": {"type": "string"}, "id": {"type": "integer"}`),
+		"select * from \"Odd one\"": object(`"a": {"type": "string"}`),
+		"not { sql":                 "",
+	}
+	tool, got := lockedWith(t, statements, "select total from elsewhere")
+	var known []string
+	for _, table := range tool.Binding.(*ir.SQLTool).Tables {
+		line := table.Name + ":"
+		for _, c := range table.Columns {
+			line += " " + c.Name + " " + c.Type.String()
+		}
+		known = append(known, line)
+	}
+	slices.Sort(known)
+	want := []string{"Odd one:", "lines: sku opt<string> amount any order_id any", "orders: total opt<float> customer any note any id opt<int> paid_at any"}
+	if d := cmp.Diff(want, known); d != "" {
+		t.Error(d)
+	}
+	if !strings.HasPrefix(got, `FG0680 "select": the statement is not locked: flowgen.lock knows others of DB`) {
+		t.Error(got)
+	}
+	for query, want := range map[string]string{
+		"select id, o.totl from orders o":                           "`totl`; replace with `total`",
+		"select totl from orders":                                   "`totl`; replace with `total`",
+		"select id from orders where custommer = {x}":               "`custommer`; replace with `customer`",
+		"insert into lines (sku, amout) values ({x}, {x})":          "`amout`; replace with `amount`",
+		"update orders set paid_ta = {x}":                           "`paid_ta`; replace with `paid_at`",
+		"select l.skuu from lines l, orders o where o.id = l.order": "`skuu`; replace with `sku`",
+		"select id, total as totl from orders":                      "",
+		"select totl from others":                                   "",
+		"select quantity from orders":                               "",
+		"select id from orders where 'custommer' = {x}":             "",
+		"select noote(id) as n from orders":                         "",
+	} {
+		_, got := lockedWith(t, statements, query)
+		name, help, ok := strings.Cut(want, "; ")
+		switch {
+		case !ok && !strings.HasPrefix(got, `FG0680 "`+query[:6]+`": the statement is not locked: `):
+			t.Errorf("%s: %s", query, got)
+		case ok && (!strings.Contains(got, "know no column "+name+" ") || !strings.Contains(got, "("+help+"; if the column is new") || !strings.HasPrefix(got, "FG0680 \""+strings.Trim(name, "`")+"\": ") || strings.Count(got, "FG") != 1):
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+}
+
+// FuzzKnownTables: no locked statement crashes the compiler.
+func FuzzKnownTables(f *testing.F) {
+	f.Add("select id from orders o, lines as l where o.x = {x}", "select a.b from c join d")
+	f.Add("insert into", "insert into t (a, b) values")
+	f.Add("update x.y set a =", "delete from from from . , (")
+	f.Fuzz(func(t *testing.T, locked, query string) {
+		if len(locked)+len(query) < 2000 && utf8.ValidString(locked) && locked != "" && !strings.ContainsRune(query, 0) && strings.TrimSpace(query) != "" {
+			lockedWith(t, map[string]string{locked: ""}, query)
+		}
+	})
 }
 
 // FuzzStatements: no statement and no schema crashes the compiler.

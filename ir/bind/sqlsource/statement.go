@@ -134,9 +134,16 @@ func (s *statement) selects() (n int) {
 	return n
 }
 
-// items are the expressions that the statement returns, as tokens: those after its first SELECT, or after RETURNING. nil when they
-// cannot be told apart.
+// items are the expressions that the statement returns, as tokens. nil when they cannot be told apart.
 func (s *statement) items(columns int) [][]token {
+	if out := s.results(); len(out) == columns {
+		return out
+	}
+	return nil // there is a `*`
+}
+
+// results are what the statement returns as it is written: what is after its first SELECT, or after RETURNING, as tokens.
+func (s *statement) results() [][]token {
 	begin := slices.IndexFunc(s.tokens, func(t token) bool { return t.is("returning") })
 	if begin < 0 && s.tokens[0].is("select") {
 		begin = 0
@@ -166,11 +173,7 @@ func (s *statement) items(columns int) [][]token {
 			break
 		}
 	}
-	out = append(out, rest[from:])
-	if len(out) != columns { // there is a `*`
-		return nil
-	}
-	return out
+	return append(out, rest[from:])
 }
 
 func quote(s string) string { return fmt.Sprintf("`%s`", strings.ReplaceAll(s, "`", "'")) }
