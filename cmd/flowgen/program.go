@@ -37,7 +37,7 @@ func (a *app) buildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.calls = engine != ""
+			a.calls, a.serves = engine != "", slices.Contains(verbs, "serve")
 			src, name, err := a.source(args[0])
 			if err != nil {
 				return err
@@ -241,6 +241,7 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 	}
 	exe, ok := cache.FindMain(file, leaf, stores...)
 	if !ok {
+		a.serves = verb == "serve"
 		src, _, err := a.source(file)
 		if err != nil {
 			return err
@@ -309,8 +310,12 @@ func (a *app) compiledSource(arg string) (*program.Source, *compiled, error) {
 	if pkg == "" {
 		pkg = goname.Package(c.workflow.Name.Name)
 	}
+	var examples *[2]string
+	if a.serves {
+		examples = a.examples(disk, c)
+	}
 	return &program.Source{
-		File: arg, Output: own, Package: pkg, Inputs: append(disk.names, c.sources...), Log: a.stderr,
+		File: arg, Output: own, Package: pkg, Inputs: append(disk.names, c.sources...), Log: a.stderr, Examples: examples,
 		Generate: func(pkg, importPath string) ([]byte, map[string][]byte, error) {
 			opts := codegen.Options{Package: pkg, Path: importPath, Name: stem(own), Calls: a.calls}
 			if importPath != "" { // with the other files of the folder

@@ -86,6 +86,7 @@ type app struct {
 	filled   []string          // names of the slots of compiled workflows
 	standIns bool              // slots need no commands: a cassette answers, or nothing is called
 	overlay  map[string][]byte // texts in place of files
+	serves   bool              // programs have the verb serve, with examples from test cases
 	calls    bool              // programs list their calls, for engines that make them in other processes
 }
 

@@ -38,6 +38,7 @@ func (a *app) startSeveral(ctx context.Context, verb string, trace bool, files, 
 	stores := append(cli.StoreLeaves(args, os.Getenv), cli.VerbLeaves()[verb])
 	exe, ok := cache.FindMain(files[0], "", stores...)
 	if !ok {
+		a.serves = verb == "serve"
 		src, err := a.severalSource(files)
 		if err != nil {
 			return err

@@ -91,6 +91,14 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 				schemas[of.name+"."+n] = d
 			}
 		}
+		inputs, outputs := w.examples()
+		body := content(ref(title + "Input"))
+		if len(inputs) > 0 {
+			body["application/json"].(object)["examples"] = inputs
+		}
+		if len(outputs) > 0 {
+			schemas[title+"Output"].(object)["examples"] = outputs
+		}
 		schemas[title+"Run"] = object{"allOf": []any{ref("Run"), object{"type": "object", "properties": object{"output": ref(title + "Output")}}}}
 		paths["/v1/workflows/"+url.PathEscape(name)+"/runs"] = object{"post": object{
 			"operationId": "begin" + title, "summary": "Begin a run of " + name, "description": w.Info.Description, "tags": []string{name},
@@ -99,7 +107,7 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 				parameter("Prefer", "header", "wait=N waits N seconds for the end of the run", object{"type": "string"}),
 				parameter("fail", "query", "a run that failed is answered with the status of its code", object{"type": "string", "enum": []string{"status"}}),
 			},
-			"requestBody": object{"required": true, "content": content(ref(title + "Input"))},
+			"requestBody": object{"required": true, "content": body},
 			"responses": responses(object{
 				"200": replied("the run that the key has begun", ref(title+"Run")),
 				"201": replied("the run is over", ref(title+"Run")),

@@ -8,14 +8,23 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime/serve"
+	"github.com/flowgen-dev/flowgen/runtime/serving"
 )
 
 // The document is valid by a public validator, and has the types of the workflow.
 func TestOpenAPI(t *testing.T) {
+	many := strings.Repeat(`, {"name": "m", "input": {"to": "ada", "euros": 3}}`, 20)
+	serving.Examples("pay", `[{"name": "small", "description": "at once", "input": {"to": "ada", "euros": 3}, "output": {"paid": "ada"}},
+		{"name": "refused", "input": {"to": "", "euros": 3}}, {"name": "part", "input": {"to": "bob", "euros": 3}, "output": {"paid": {"$matches": "b"}}},
+		{"name": "large", "input": {"to": "`+strings.Repeat("x", 20_000)+`", "euros": 3}}`+many+`]`)
+	defer serving.Examples("pay", "[]")
 	s := start(t, t.TempDir(), &bank{}, serve.Options{})
 	doc := s.want(t, 200, "GET", "/v1/openapi.json", "")
-	for _, want := range []string{`"openapi":"3.1.0"`, `"PayInput":{"additionalProperties":false,"properties":{"euros":{"format":"int64","maximum":9223372036854775807,"minimum":1,"type":"integer"},"note":{"default":"none","type":"string"},"to":{"minLength":1,"type":"string"}},"required":["to","euros"],"type":"object"}`,
-		`"PayOutput":{"additionalProperties":false,"properties":{"paid":{"anyOf":[{"type":"string"},{"type":"null"}]}}`, `"operationId":"beginPay"`} {
+	if strings.Contains(doc.text, "refused") || strings.Contains(doc.text, "xxxx") || strings.Contains(doc.text, "$matches") || strings.Count(doc.text, `"value":`) != 10 {
+		t.Errorf("examples: %s", doc.text)
+	}
+	for _, want := range []string{`"small":{"description":"at once","value":{"to":"ada","euros":3}}`, `"part":{"value":`, `"m 2":{"value":`, `"examples":[{"paid":"ada"}]`, `"openapi":"3.1.0"`, `"PayInput":{"additionalProperties":false,"properties":{"euros":{"format":"int64","maximum":9223372036854775807,"minimum":1,"type":"integer"},"note":{"default":"none","type":"string"},"to":{"minLength":1,"type":"string"}},"required":["to","euros"],"type":"object"}`,
+		`"PayOutput":{"additionalProperties":false,"examples":[{"paid":"ada"}],"properties":{"paid":{"anyOf":[{"type":"string"},{"type":"null"}]}}`, `"operationId":"beginPay"`} {
 		if !strings.Contains(doc.text, want) {
 			t.Errorf("no %s in\n%s", want, doc.text)
 		}

@@ -25,6 +25,8 @@ type Workflow struct {
 	New func(...runtime.Option) (func(ctx context.Context, input []byte) error, error)
 	// Canon returns an input as a run records it, with defaults, or what is wrong with it.
 	Canon func(input []byte) ([]byte, error)
+	// Output says what is wrong with an output.
+	Output func(output []byte) error
 }
 
 // Of takes the types from a workflow. The options are for this workflow alone.
@@ -53,6 +55,10 @@ func Of[W interface {
 				return nil, err
 			}
 			return value.AppendCanonical(nil, in)
+		},
+		Output: func(output []byte) error {
+			var out Out
+			return value.Decode(output, &out)
 		},
 	}
 }

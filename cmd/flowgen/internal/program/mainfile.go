@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,9 @@ func (s *Source) mainPackage() string { return cmp.Or(s.Main, "cli") }
 // mainText is the main of the program; importPath is where the workflow is, "" for next to it.
 func (s *Source) mainText(importPath string) []byte {
 	leaf, imported, qualifier := s.mainPackage(), "", ""
+	if s.exemplified() {
+		imported += "\t" + strconv.Quote(servingPackage) + "\n"
+	}
 	for _, store := range s.Stores {
 		imported += "\t_ " + strconv.Quote(origin.Runtime+"/"+store) + "\n"
 	}
@@ -37,7 +41,28 @@ func (s *Source) mainText(importPath string) []byte {
 		imported += "\n\tworkflow " + strconv.Quote(importPath) + "\n"
 		qualifier = "workflow."
 	}
-	return fmt.Appendf(nil, mainFile, leaf, imported, path.Base(leaf), qualifier)
+	return append(fmt.Appendf(nil, mainFile, leaf, imported, path.Base(leaf), qualifier), s.examplesText()...)
+}
+
+const servingPackage = origin.Runtime + "/serving"
+
+// exemplified reports whether the program has examples of one of its workflows, which it serves.
+func (s *Source) exemplified() bool {
+	return slices.Contains(s.Stores, "serve/command") && slices.ContainsFunc(s.all(), func(one *Source) bool { return one.Examples != nil })
+}
+
+// examplesText is what gives the program its examples; empty: there are none.
+func (s *Source) examplesText() string {
+	if !s.exemplified() {
+		return ""
+	}
+	text := "\nfunc init() {\n"
+	for _, one := range s.all() {
+		if one.Examples != nil {
+			text += "\tserving.Examples(" + strconv.Quote(one.Examples[0]) + ", " + strconv.Quote(one.Examples[1]) + ")\n"
+		}
+	}
+	return text + "}\n"
 }
 
 // withoutMain renames func main of a Go file; ok is false when it has none.
@@ -61,6 +86,9 @@ func (s *Source) runtimePackages(flow []byte) []string {
 	out := []string{origin.Runtime + "/" + s.mainPackage()}
 	for _, store := range s.Stores {
 		out = append(out, origin.Runtime+"/"+store)
+	}
+	if s.exemplified() {
+		out = append(out, servingPackage)
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", flow, parser.ImportsOnly)
 	if err != nil {

@@ -128,5 +128,5 @@ func (s *Source) severalText(imported []string) []byte {
 		fmt.Fprintf(&head, "\tw%d %q\n", i, at)
 		fmt.Fprintf(&list, "\t\tserving.Of(w%[1]d.Info, w%[1]d.New),\n", i)
 	}
-	return []byte("package main\n\nimport (\n" + head.String() + ")\n\nfunc main() {\n\tcli.Serve(\n" + list.String() + "\t)\n}\n")
+	return []byte("package main\n\nimport (\n" + head.String() + ")\n\nfunc main() {\n\tcli.Serve(\n" + list.String() + "\t)\n}\n" + s.examplesText())
 }

@@ -38,7 +38,9 @@ type Source struct {
 	Log     io.Writer // is told about a long build; nil: nobody is
 	Main    string    // the leaf of the runtime whose Main the program calls, below runtime/; "": cli, what programs have
 	Stores  []string  // leaves of the runtime, below runtime/, whose stores the program links
-	Others  []*Source // further workflows of the program, which has the verbs serve and mcp alone then
+	// Examples are the name of the workflow and the JSON of its examples, for programs with the verb serve; nil: there are none.
+	Examples *[2]string
+	Others   []*Source // further workflows of the program, which has the verbs serve and mcp alone then
 
 	// Generate writes the Go, and the files that it embeds by their names below its folder. path is the import path the
 	// package will have, "" when it does not matter.
