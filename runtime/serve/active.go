@@ -20,7 +20,8 @@ type active struct {
 	id       string
 	workflow *Workflow
 	tenant   string
-	input    []byte // of a run that was begun here
+	trace    string // of the request that began it
+	input    []byte // known when begun is closed
 	since    time.Time
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -75,6 +76,7 @@ func (s *Server) admit(w *Workflow, id, tenant string, bounded bool) (a *active,
 // launch runs an admitted run, with the engine that open makes, until it is over.
 func (s *Server) launch(a *active, input []byte, open func(*flow.Info) (*runs.Engine, error), fresh bool) {
 	ctx := a.ctx
+	a.input = input
 	go func() {
 		defer s.all.Done()
 		defer a.cancel(nil)
@@ -108,15 +110,15 @@ func (s *Server) over(a *active, g *gate) {
 	if g.Engine != nil {
 		_ = g.Engine.Close() // of a run that has not begun
 	}
-	begun := g.begun
+	begun, log := g.begun, traced(s.o.Log, a.trace)
 	if p := (*panicked)(nil); errors.As(a.err, &p) {
-		s.o.Log.Error("run panicked", "run", a.id, "workflow", a.workflow.Name(), "value", p.Error(), "stack", string(p.stack))
+		log.Error("run panicked", "run", a.id, "workflow", a.workflow.Name(), "value", p.Error(), "stack", string(p.stack))
 	}
 	switch {
 	case !begun:
-		s.o.Log.Warn("run not begun", "run", a.id, "workflow", a.workflow.Name(), "error", a.err)
+		log.Warn("run not begun", "run", a.id, "workflow", a.workflow.Name(), "error", a.err)
 	default:
-		s.o.Log.Info("run over", "run", a.id, "workflow", a.workflow.Name(), "outcome", string(a.end.Outcome), "duration", time.Since(a.since))
+		log.Info("run over", "run", a.id, "workflow", a.workflow.Name(), "outcome", string(a.end.Outcome), "duration", time.Since(a.since))
 		s.metrics.run(a.workflow.Name(), a.end.Outcome, time.Since(a.since))
 	}
 	s.mu.Lock()
@@ -271,6 +273,9 @@ func (s *Server) recover() {
 		a, err := s.goOn(id, runs.Continue{}, false)
 		if err != nil {
 			s.o.Log.Warn("run does not go on", "run", id, "error", err)
+			s.mu.Lock()
+			s.stopped[id] = err.Error()
+			s.mu.Unlock()
 			continue
 		}
 		select {

@@ -6,21 +6,25 @@ import (
 	"time"
 )
 
-const (
+// Variables for tests.
+var (
 	beats   = 5 * time.Second  // of the watchdog
 	stalled = 30 * time.Second // without one the program does not live
 )
 
-// watch keeps the pulse of the program until Shutdown.
+// watch keeps the pulse of the program until Shutdown. There is none while no goroutine runs, or somebody does not give back the lock
+// that all requests and runs need.
 func (s *Server) watch() {
-	s.pulse.Store(time.Now().Unix())
+	s.pulse.Store(time.Now().UnixNano())
 	go func() {
 		t := time.NewTicker(beats)
 		defer t.Stop()
 		for {
 			select {
-			case now := <-t.C:
-				s.pulse.Store(now.Unix())
+			case <-t.C:
+				s.mu.Lock()
+				s.pulse.Store(time.Now().UnixNano())
+				s.mu.Unlock()
 			case <-s.ctx.Done():
 				return
 			}
@@ -37,7 +41,7 @@ type check struct {
 // checks are what the probes look at.
 func (s *Server) checks() (live, started, ready []check) {
 	awake := check{"scheduler", func() string {
-		if time.Since(time.Unix(s.pulse.Load(), 0)) > stalled && s.ctx.Err() == nil {
+		if time.Since(time.Unix(0, s.pulse.Load())) > stalled && s.ctx.Err() == nil {
 			return "nothing has happened for " + stalled.String()
 		}
 		return ""

@@ -47,10 +47,11 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, p *Principal) err
 	if err != nil {
 		return misfit(err)
 	}
-	a, known, err := s.beginOrFind(workflow, id, named, p, input)
+	n := &wanted{workflow, p, input, named, traceOf(r)}
+	a, known, err := s.beginOrFind(n, id)
 	for errors.Is(err, errTaken) {
 		id = s.newID(workflow.Name())
-		a, known, err = s.beginOrFind(workflow, id, named, p, input)
+		a, known, err = s.beginOrFind(n, id)
 	}
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, p *Principal) err
 		return s.replyRun(w, r, id, http.StatusOK)
 	}
 	if !known {
-		s.o.Log.InfoContext(r.Context(), "run begun", "run", id, "workflow", workflow.Name(), "principal", p.Name)
+		traced(s.o.Log, n.trace).InfoContext(r.Context(), "run begun", "run", id, "workflow", workflow.Name(), "principal", p.Name)
 	}
 	await(r, a, wait)
 	if applied {
@@ -71,11 +72,20 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, p *Principal) err
 // errTaken is the error of a new run whose id was made twice: another began in the same millisecond and drew the same number.
 var errTaken = errors.New("another run has the id")
 
+// wanted is the run that a request is to begin.
+type wanted struct {
+	workflow  *Workflow
+	principal *Principal
+	input     []byte
+	named     bool   // by an Idempotency-Key
+	trace     string // that the request is part of
+}
+
 // beginOrFind returns the run with an id: a new one, one that goes on, or nil when it does not. known says that it is not new.
-func (s *Server) beginOrFind(w *Workflow, id string, named bool, p *Principal, input []byte) (a *active, known bool, err error) {
-	if named {
+func (s *Server) beginOrFind(n *wanted, id string) (a *active, known bool, err error) {
+	if n.named {
 		if j, err := s.o.Runs.Read(id); err == nil {
-			if err := sameInput(id, j.Header().Input, input); err != nil {
+			if err := sameInput(id, j.Header().Input, n.input); err != nil {
 				return nil, false, err
 			}
 			s.mu.Lock()
@@ -89,31 +99,28 @@ func (s *Server) beginOrFind(w *Workflow, id string, named bool, p *Principal, i
 			return nil, false, fault(http.StatusGone, "REMOVED", "the run that the Idempotency-Key has begun was removed").of(id)
 		}
 	}
-	a, known, err = s.admit(w, id, p.Tenant, true)
+	a, known, err = s.admit(n.workflow, id, n.principal.Tenant, true)
 	if err != nil {
 		return nil, false, err
 	}
-	if known && !named {
+	if known && !n.named {
 		return nil, false, errTaken
 	}
-	if known {
-		if a.input != nil { // else it was resumed, and there is a record
-			err = sameInput(id, a.input, input)
-		}
-	} else {
-		s.launch(a, input, func(info *flow.Info) (*runs.Engine, error) {
+	if !known {
+		a.trace = n.trace
+		s.launch(a, n.input, func(info *flow.Info) (*runs.Engine, error) {
 			e := s.o.Runs.New(info)
 			e.Promise()
 			return e, nil
 		}, true)
 	}
-	if err != nil {
-		return nil, false, err
-	}
-	if found, again, err := s.hasBegun(a, named, input); found == nil || err != nil {
+	if found, again, err := s.hasBegun(a, n.named, n.input); found == nil || err != nil {
 		return found, again, err
 	}
-	return a, known, nil
+	if known { // it was not recorded yet when it was looked for
+		err = sameInput(id, a.input, n.input)
+	}
+	return a, known, err
 }
 
 // hasBegun waits until the beginning of a run is recorded.

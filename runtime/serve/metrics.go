@@ -14,23 +14,33 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// metrics counts for Prometheus. Labels are of the compiled programs, never of requests.
+// metrics counts for Prometheus. Labels are of the compiled programs, never of requests; but a program may have many workflows and
+// tools, and servers of tools name theirs as they like. So the series are bounded.
 type metrics struct {
-	mu        sync.Mutex
-	requests  map[string]*histogram
-	runs      map[string]*histogram
-	outcomes  map[string]float64
-	calls     map[string]float64
-	cost      map[string]float64
-	tokens    map[string]*histogram // of models
-	asked     map[string]*histogram // models
-	forgotten float64
+	mu       sync.Mutex
+	left     int // samples that new series may have
+	dropped  float64
+	requests family
+	runs     family
+	outcomes family
+	calls    family
+	cost     family
+	tokens   family // of models
+	asked    family // models
 }
 
-// maxSeries bounds the series of one metric. Those beyond it are counted together.
-const maxSeries = 100
+const (
+	// maxSamples bounds the lines with a value of one scrape.
+	maxSamples = 1000
+	// maxRequests bounds those of requests: their statuses depend on who sends what, and leave room for the others.
+	maxRequests = 320
+	fixed       = 8 // gauges, and dropped
+	other       = "_other"
+	maxLabel    = 100 // bytes
+)
 
 // The boundaries of buckets: of requests and runs in seconds, and those that the conventions give for models.
 var (
@@ -39,44 +49,98 @@ var (
 	askedBuckets = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 )
 
+// family is one metric with all its series. Observations of series beyond the bound are counted together.
+type family struct {
+	name, help string
+	labels     []string
+	bounds     []float64 // of buckets; nil: a counter
+	most       int       // samples; 0: as many as there are left
+	used       int
+	series     map[string]*histogram
+}
+
+// histogram is a series. That of a counter has a sum only.
 type histogram struct {
-	bounds []float64
 	counts []float64
 	sum    float64
 	n      float64
 }
 
 func (m *metrics) init() {
-	m.requests, m.runs = map[string]*histogram{}, map[string]*histogram{}
-	m.outcomes, m.calls, m.cost = map[string]float64{}, map[string]float64{}, map[string]float64{}
-	m.tokens, m.asked = map[string]*histogram{}, map[string]*histogram{}
+	m.requests = family{name: "http_server_request_duration_seconds", help: "Requests, by route and status.", bounds: buckets, most: maxRequests,
+		labels: []string{"http_request_method", "http_route", "http_response_status_code"}}
+	m.runs = family{name: "flowgen_run_duration_seconds", help: "Runs, by workflow.", bounds: buckets, labels: []string{"workflow"}}
+	m.outcomes = family{name: "flowgen_runs_total", help: "Runs that are over, by outcome.", labels: []string{"workflow", "outcome"}}
+	m.calls = family{name: "flowgen_calls_total", help: "Attempts of calls, by tool and code.", labels: []string{"tool", "code"}}
+	m.cost = family{name: "flowgen_cost_usd_total", help: "What calls have cost.", labels: []string{"workflow", "tool", "model"}}
+	model := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"}
+	m.asked = family{name: "gen_ai_client_operation_duration_seconds", help: "Calls of models.", bounds: askedBuckets, labels: model}
+	m.tokens = family{name: "gen_ai_client_token_usage", help: "Tokens of calls of models.", bounds: tokenBuckets, labels: append(model[:3:3], "gen_ai_token_type")}
+	m.left = maxSamples - fixed
+	for _, f := range m.all() {
+		f.series = map[string]*histogram{}
+		m.left -= f.samples() // room for the series of all others
+	}
 }
 
-func (m *metrics) observe(in map[string]*histogram, series string, bounds []float64, v float64) {
-	h := in[series]
-	if h == nil {
-		if len(in) >= maxSeries {
-			m.forgotten++
-			return
-		}
-		h = &histogram{bounds: bounds, counts: make([]float64, len(bounds))}
-		in[series] = h
+func (m *metrics) all() []*family {
+	return []*family{&m.outcomes, &m.calls, &m.cost, &m.requests, &m.runs, &m.tokens, &m.asked}
+}
+
+// samples is how many lines a series has.
+func (f *family) samples() int {
+	if f.bounds == nil {
+		return 1
 	}
-	for i, b := range bounds {
+	return len(f.bounds) + 3
+}
+
+// labeled writes the labels of a series.
+func (f *family) labeled(values []string) string {
+	var b strings.Builder
+	for i, name := range f.labels {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(name + `="` + labelText.Replace(value.Clip(strings.ToValidUTF8(values[i], "\ufffd"), maxLabel)) + `"`)
+	}
+	return b.String()
+}
+
+var labelText = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+// of returns a series by the values of its labels.
+func (m *metrics) of(f *family, values ...string) *histogram {
+	key := f.labeled(values)
+	h := f.series[key]
+	if h != nil {
+		return h
+	}
+	n := f.samples()
+	if m.left < n || f.most > 0 && f.used+n > f.most {
+		m.dropped++
+		key = f.labeled(slices.Repeat([]string{other}, len(f.labels)))
+		if h = f.series[key]; h != nil {
+			return h
+		}
+	} else {
+		m.left -= n
+		f.used += n
+	}
+	h = &histogram{counts: make([]float64, len(f.bounds))}
+	f.series[key] = h
+	return h
+}
+
+func (m *metrics) observe(f *family, v float64, values ...string) {
+	h := m.of(f, values...)
+	for i, b := range f.bounds {
 		if v <= b {
 			h.counts[i]++
 		}
 	}
 	h.sum += v
 	h.n++
-}
-
-func (m *metrics) add(to map[string]float64, series string, by float64) {
-	if _, ok := to[series]; !ok && len(to) >= maxSeries {
-		m.forgotten++
-		return
-	}
-	to[series] += by
 }
 
 func (m *metrics) request(pattern string, status int, d time.Duration) {
@@ -86,7 +150,7 @@ func (m *metrics) request(pattern string, status int, d time.Duration) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.observe(m.requests, fmt.Sprintf(`http_request_method=%q,http_route=%q,http_response_status_code="%d"`, method, route, status), buckets, d.Seconds())
+	m.observe(&m.requests, d.Seconds(), method, route, strconv.Itoa(status))
 }
 
 func (m *metrics) run(workflow string, o journal.Outcome, d time.Duration) {
@@ -95,8 +159,8 @@ func (m *metrics) run(workflow string, o journal.Outcome, d time.Duration) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.add(m.outcomes, fmt.Sprintf("workflow=%q,outcome=%q", workflow, o), 1)
-	m.observe(m.runs, fmt.Sprintf("workflow=%q", workflow), buckets, d.Seconds())
+	m.observe(&m.outcomes, 1, workflow, string(o))
+	m.observe(&m.runs, d.Seconds(), workflow)
 }
 
 // Used implements runtime.UsageSink.
@@ -110,23 +174,22 @@ func (m *metrics) Used(a *runtime.Attempt) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.add(m.calls, fmt.Sprintf("tool=%q,code=%q", a.Tool, code), 1)
+	m.observe(&m.calls, 1, a.Tool, code)
 	cost, model := a.Cost, ""
 	name, _ := engine.SplitTool(a.Tool)
 	if provider, requested, ok := strings.Cut(name, ":"); ok && !a.Denied { // the program's words: what a provider answers may be anything
 		model = name
-		labels := fmt.Sprintf(`gen_ai_operation_name="chat",gen_ai_provider_name=%q,gen_ai_request_model=%q`, provider, requested)
-		m.observe(m.asked, labels, askedBuckets, a.End.Sub(a.Start).Seconds())
+		m.observe(&m.asked, a.End.Sub(a.Start).Seconds(), "chat", provider, requested)
 		if u := a.Usage; u != nil {
-			m.observe(m.tokens, labels+`,gen_ai_token_type="input"`, tokenBuckets, float64(u.InputTokens))
-			m.observe(m.tokens, labels+`,gen_ai_token_type="output"`, tokenBuckets, float64(u.OutputTokens))
+			m.observe(&m.tokens, float64(u.InputTokens), "chat", provider, requested, "input")
+			m.observe(&m.tokens, float64(u.OutputTokens), "chat", provider, requested, "output")
 			if u.CostUSD != nil {
 				cost = *u.CostUSD
 			}
 		}
 	}
 	if cost != 0 {
-		m.add(m.cost, fmt.Sprintf("workflow=%q,tool=%q,model=%q", a.Run.Info().Name, a.Tool, model), dollars(cost))
+		m.observe(&m.cost, dollars(cost), a.Run.Info().Name, a.Tool, model)
 	}
 }
 
@@ -154,28 +217,27 @@ func (s *Server) text(w io.Writer) {
 	m := &s.metrics
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	counter := func(name, help string, values map[string]float64) {
-		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s counter\n", name, help, name)
-		for _, k := range slices.Sorted(maps.Keys(values)) {
-			fmt.Fprintf(w, "%s{%s} %v\n", name, k, values[k])
-		}
+	for _, f := range m.all() {
+		f.write(w)
 	}
-	counter("flowgen_runs_total", "Runs that are over, by outcome.", m.outcomes)
-	counter("flowgen_calls_total", "Attempts of calls, by tool and code.", m.calls)
-	counter("flowgen_cost_usd_total", "What calls have cost.", m.cost)
-	fmt.Fprintf(w, "# HELP flowgen_series_dropped_total Observations of series beyond the bound.\n# TYPE flowgen_series_dropped_total counter\nflowgen_series_dropped_total %v\n", m.forgotten)
-	series := func(name, help string, values map[string]*histogram) {
-		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
-		for _, k := range slices.Sorted(maps.Keys(values)) {
-			h := values[k]
-			for i, b := range h.bounds {
-				fmt.Fprintf(w, "%s_bucket{%s,le=\"%v\"} %v\n", name, k, b, h.counts[i])
-			}
-			fmt.Fprintf(w, "%s_bucket{%s,le=\"+Inf\"} %v\n%s_sum{%s} %v\n%s_count{%s} %v\n", name, k, h.n, name, k, h.sum, name, k, h.n)
-		}
+	fmt.Fprintf(w, "# HELP flowgen_series_dropped_total Observations of series beyond the bound.\n# TYPE flowgen_series_dropped_total counter\nflowgen_series_dropped_total %v\n", m.dropped)
+}
+
+func (f *family) write(w io.Writer) {
+	kind := "counter"
+	if f.bounds != nil {
+		kind = "histogram"
 	}
-	series("http_server_request_duration_seconds", "Requests, by route and status.", m.requests)
-	series("flowgen_run_duration_seconds", "Runs, by workflow.", m.runs)
-	series("gen_ai_client_token_usage", "Tokens of calls of models.", m.tokens)
-	series("gen_ai_client_operation_duration_seconds", "Calls of models.", m.asked)
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, kind)
+	for _, k := range slices.Sorted(maps.Keys(f.series)) {
+		h := f.series[k]
+		if f.bounds == nil {
+			fmt.Fprintf(w, "%s{%s} %v\n", f.name, k, h.sum)
+			continue
+		}
+		for i, b := range f.bounds {
+			fmt.Fprintf(w, "%s_bucket{%s,le=\"%v\"} %v\n", f.name, k, b, h.counts[i])
+		}
+		fmt.Fprintf(w, "%s_bucket{%s,le=\"+Inf\"} %v\n%s_sum{%s} %v\n%s_count{%s} %v\n", f.name, k, h.n, f.name, k, h.sum, f.name, k, h.n)
+	}
 }

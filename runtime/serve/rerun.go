@@ -73,6 +73,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request, p *Principal) err
 		if err != nil || there {
 			return a, cmp.Or(err, errTaken)
 		}
+		a.trace = traceOf(r)
 		s.launch(a, input, func(info *flow.Info) (*runs.Engine, error) {
 			e := s.o.Runs.Fork(info, id, base, again...)
 			e.Promise()
@@ -88,7 +89,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request, p *Principal) err
 	if err != nil {
 		return err
 	}
-	s.o.Log.InfoContext(r.Context(), "run begun", "run", a.id, "workflow", workflow.Name(), "principal", p.Name, "from", id)
+	traced(s.o.Log, a.trace).InfoContext(r.Context(), "run begun", "run", a.id, "workflow", workflow.Name(), "principal", p.Name, "from", id)
 	await(r, a, wait)
 	return s.replyActive(w, r, a, false, wait > 0)
 }

@@ -112,7 +112,7 @@ type Server struct {
 	streams hub
 	rates   rates
 	metrics metrics
-	pulse   atomic.Int64 // when the watchdog was last awake, in seconds
+	pulse   atomic.Int64 // when the watchdog was last awake, in nanoseconds
 	queued  atomic.Int64
 }
 
@@ -205,7 +205,7 @@ func (s *Server) asked(h handler) http.HandlerFunc {
 				if v == http.ErrAbortHandler {
 					panic(v)
 				}
-				s.o.Log.ErrorContext(r.Context(), "panic", "route", r.Pattern, "value", fmt.Sprint(v))
+				traced(s.o.Log, traceOf(r)).ErrorContext(r.Context(), "panic", "route", r.Pattern, "value", fmt.Sprint(v))
 				if c.status == 0 {
 					s.refuse(c, r, fault(http.StatusInternalServerError, "UNKNOWN", "the request failed"))
 				}

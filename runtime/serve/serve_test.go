@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -431,6 +432,42 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	if other := s.want(t, 202, "POST", start10, `{"to": "ada", "euros": 3}`, "Idempotency-Key", "l"); other.ID == id {
 		t.Errorf("%s", other.text)
+	}
+}
+
+// Of two inputs that are sent with one key at the same time, one begins the run, and the other is refused wherever it is sent.
+func TestOneInput(t *testing.T) {
+	b := &bank{}
+	s := start(t, t.TempDir(), b, serve.Options{})
+	for round := range 5 {
+		key := fmt.Sprintf("k%d", round)
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		known := map[int]map[int]int{3: {}, 4: {}} // euros: status: answers
+		for i := range 20 {
+			all.Go(func() {
+				euros := 3 + i%2
+				a := s.do(t, "POST", start10, fmt.Sprintf(`{"to": "ada", "euros": %d}`, euros), "Idempotency-Key", key, "Prefer", "wait=30")
+				mu.Lock()
+				defer mu.Unlock()
+				known[euros][min(a.status, 202)]++
+				if a.status > 201 && (a.status != 422 || a.Code != "KEY_REUSED") {
+					t.Errorf("%d %s", a.status, a.text)
+				}
+			})
+		}
+		all.Wait()
+		if len(known[3]) == 0 || len(known[4]) == 0 || (known[3][202] == 10) == (known[4][202] == 10) {
+			t.Errorf("%v", known)
+		}
+		for _, got := range known {
+			if got[202] != 0 && got[202] != 10 {
+				t.Errorf("%v", known)
+			}
+		}
+		if n := b.paid.Load(); n != int64(round+1) {
+			t.Errorf("paid %d times", n)
+		}
 	}
 }
 
