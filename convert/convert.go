@@ -54,7 +54,7 @@ type Func func(*Converter)
 // beside the one that it is made from. What cannot be converted, and notes about what a reader has to know, go to sink; ok
 // is false after the former. An error is a fault of this package and never the user's mistake.
 func Workflow(p *check.Program, by Func, name string, compile Compiler, sink *diag.Sink) (out Result, ok bool, err error) {
-	f := &flows{by: by, compile: compile, sink: sink, names: map[*ir.Workflow]string{}}
+	f := &flows{by: by, compile: compile, sink: sink, names: map[*ir.Workflow]string{}, made: map[*ir.Workflow]*ir.Workflow{}}
 	out, ok, err = f.workflow(p.WF, name, false)
 	out.Flows = f.files
 	return out, ok, cmp.Or(err, f.err)
@@ -66,6 +66,7 @@ type flows struct {
 	compile Compiler
 	sink    *diag.Sink
 	names   map[*ir.Workflow]string // of the native files; empty: the workflow is refused
+	made    map[*ir.Workflow]*ir.Workflow
 	files   []*source.File
 	err     error
 }
@@ -88,6 +89,9 @@ func (c *Converter) FlowFile(wf *ir.Workflow) ir.Ident {
 	return Name(relative(c.Workflow.File.Name, f.names[wf]))
 }
 
+// Made is the native workflow of one that the workflow runs, after FlowFile; nil when it is refused.
+func (c *Converter) Made(wf *ir.Workflow) *ir.Workflow { return c.flows.made[wf] }
+
 // workflow converts one workflow. inner: another one runs it.
 func (f *flows) workflow(wf *ir.Workflow, name string, inner bool) (out Result, ok bool, err error) {
 	c := &Converter{by: f.by, Inner: inner, Workflow: wf, flows: f, sink: f.sink, IDs: map[string]string{}, Opt: map[string]bool{}}
@@ -103,6 +107,9 @@ func (f *flows) workflow(wf *ir.Workflow, name string, inner bool) (out Result, 
 	c.Root = root
 	for {
 		if again, err := c.attempt(name, f.compile, &out); err != nil || !again {
+			if f.made[wf] = c.Out; err != nil || c.Refused {
+				delete(f.made, wf)
+			}
 			if out.Nodes = c.IDs; err == nil && !c.Refused && c.texted != nil {
 				f.files = append(f.files, c.texted)
 			}

@@ -411,7 +411,7 @@ func (g *graph) operand(r *dialect.Reference, n *yamlgraph.Node) (string, *schem
 		return g.answerPart(r, n)
 	}
 	s := g.shapes[r.Path[0]]
-	if len(r.Path) > 1 || s == nil || !g.certain(r.Path[0], n) && !slices.Contains(g.writes[n], r.Path[0]) {
+	if len(r.Path) > 1 || s == nil || g.emptied[r.Path[0]] || !g.certain(r.Path[0], n) && !slices.Contains(g.writes[n], r.Path[0]) {
 		return "", nil
 	}
 	typ := s.declared

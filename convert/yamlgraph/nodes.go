@@ -44,6 +44,9 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 	case *ir.Human:
 		g.human(n, out)
 		return out
+	case *ir.Flow:
+		g.flowNode(n, v, out)
+		return out
 	}
 	for _, f := range g.writes[n] {
 		out.Set = append(out.Set, convert.Set(f, id))

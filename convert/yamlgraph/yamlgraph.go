@@ -55,8 +55,8 @@ type graph struct {
 // keys are the keys of graphs and of their nodes that become native ones.
 var keys = map[string]string{
 	"input.*": "state.*", "state.*": "state.*", "tools.*": "tools.*",
-	"llm": "provider", "prompt": "prompt", "tool": "tool", "tool_call": "tool", "with": "args", "map": "over", "as": "as", "do": "node",
-	"set": "state_key collect output", "on_error": "on_error", "catch": "on_error",
+	"llm": "provider", "prompt": "prompt", "tool": "tool", "tool_call": "tool", "with": "args input_mapping", "map": "over", "as": "as", "do": "node",
+	"flow": "graph", "set": "state_key collect output output_mapping", "on_error": "on_error", "catch": "on_error",
 }
 
 // Convert converts a graph. The fields of its state that are read before a node writes them are inputs.
@@ -132,7 +132,6 @@ var words = map[string]convert.Word{
 	"Copilot":    {Is: "a copilot", Native: "write a native `command` tool"},
 	"Fallback":   {Is: "`fallback`", Native: "write a second `llm` node, and `catch` on the first"},
 	"Final":      {Is: "rules for its end", Native: "write a last native node with `fail` and `when`"},
-	"Flows":      {Is: "nodes of the type `subgraph`", Native: "convert each graph, and write a `flow` node for each run"},
 	"Fresh":      {Is: "a question that is asked in each round", Native: "write a native `human` node inside a `loop`"},
 	"Limit":      {Is: "a limit of its rounds", Native: "write a native `loop` with `max`"},
 	"OnError":    {Is: "`on_error`", Native: "write `catch` or `on_error` on the native node"},
@@ -147,7 +146,7 @@ var words = map[string]convert.Word{
 
 // sections refuses what is next to nodes and edges and has no counterpart.
 func (g *graph) sections() {
-	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Models")
+	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Models Flows")
 	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common Seeds")
 	for _, s := range g.tree.State {
 		known := "Name Type Span Merge"
@@ -178,6 +177,9 @@ func (g *graph) look(n *yamlgraph.Node) {
 	}
 	if _, human := n.Verb.(*ir.Human); human {
 		known += " Resume Payload Fresh"
+	}
+	if _, flow := n.Verb.(*ir.Flow); flow {
+		known += " Sub"
 	}
 	g.Only(n.ID.Span, "the node "+n.ID.Name, n.Token, known)
 	key := n.Token.Key.Name
@@ -215,6 +217,8 @@ func (g *graph) look(n *yamlgraph.Node) {
 		g.asks(n, key)
 	case *ir.Human:
 		g.interrupt(n)
+	case *ir.Flow:
+		g.child(n, v)
 	default:
 		g.NoNode(n.ID, n.Verb)
 	}

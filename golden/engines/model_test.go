@@ -253,6 +253,12 @@ func (b *body) calls() []any {
 func (b *body) text() string {
 	_, answer, scripted := strings.Cut(b.first(), "answer: ")
 	schema := b.schema()
+	if schema != nil { // more may follow
+		var first json.RawMessage
+		if json.NewDecoder(strings.NewReader(answer)).Decode(&first) == nil {
+			answer = string(first)
+		}
+	}
 	switch last := &b.Messages[len(b.Messages)-1]; {
 	case schema != nil && !(scripted && json.Valid([]byte(answer))):
 		text, _ := json.Marshal(b.value(schema, schema, "$"))

@@ -1,5 +1,6 @@
 """generate.py FIRST LAST prints a random graph for each seed, as a txtar archive ended by a line of `=`: IR documents over a class of
-the state and graphs of the authoring format, with the kinds that ask neither models nor people. Routes only lead on, but for one loop that counts."""
+the state and graphs of the authoring format, with the kinds that do not ask people. Routes only lead on, but for one loop that counts. What models
+answer is in the fields that they are asked about. The engine loses what nodes in parallel write: graphs with them are compiled as it is."""
 
 import json
 import random
@@ -98,6 +99,8 @@ class Graph:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.authoring = self.r.random() < 0.4
+        self.models = self.r.random() < 0.3
+        self.parallel, self.asked = False, ""
 
     def field(self, *kinds):
         return self.r.choice([f for f, kind in FIELDS.items() if not kinds or kind in kinds])
@@ -113,12 +116,14 @@ class Graph:
         """The kind and the keys of a node."""
         r = self.r
         kind = r.choice(["template"] * 4 + ["tool"] * 4 + ["echo", "halt", "passthrough"] + ([] if self.authoring else ["desk.nodes:Count", "desk.nodes:Judge", "desk.nodes:Fill"]))
+        if self.models and not self.asked and r.random() < 0.5:
+            return "dspy", self.question()
         if kind == "template":
-            return kind, {"template": self.template(), "out": r.choice(["text", "log", "verdict", "message", "log"])}
+            return kind, {"template": self.template(), "out": r.choice(["text", "verdict", "message"] + ([] if self.models else ["log", "log"]))}
         if kind == "desk.nodes:Count":
             return kind, {"by": r.choice([1, 2, -1])} if r.random() < 0.6 else {}
         if kind == "desk.nodes:Fill":
-            return kind, {"field": r.choice(["text", "log", "verdict"]), **({"value": r.choice(TEXTS)} if r.random() < 0.5 else {})}
+            return kind, {"field": r.choice(["text", "verdict"] + ([] if self.models else ["log"])), **({"value": r.choice(TEXTS)} if r.random() < 0.5 else {})}
         if kind != "tool":
             return kind, {}
         tool = r.choice(["find", "find", "count", "look", "look", "boom"])
@@ -138,6 +143,29 @@ class Graph:
             if r.random() < 0.5:
                 n["static"] = r.choice([{"flag": False}, {"names": ["a", 1]}, {"flag": True, "names": []}])
         return kind, n
+
+    def question(self):
+        """A question to a model, whose answer is the JSON in the field that it is asked about."""
+        r, out = self.r, self.r.sample(["verdict", "message", "n", "score", "flag"], self.r.randint(1, 3))
+        types = {f: FIELDS[f] for f in out}
+        answer = {f: r.choice([v for v in VALUES[kind] if v not in ("\t", "{x}")]) for f, kind in types.items()}
+        if "verdict" in types and r.random() < 0.4:
+            types["verdict"], answer["verdict"] = "Literal['go', 'stop']", r.choice(["go", "stop"])
+        module = {"module": "cot"} if r.random() < 0.3 else {}
+        if module:
+            answer["reasoning"] = "so"
+        self.asked = "answer: " + json.dumps(answer)
+        return {"signature": "log -> " + ", ".join("%s: %s" % x for x in types.items()), **module}
+
+    def together(self, names):
+        """A block of nodes that run in parallel: the first of them comes next at some time."""
+        r = self.r
+        if len(names) < 3 or r.random() > 0.3:
+            return []
+        first = r.randint(1, len(names) - 2)
+        targets = [names[first]] + r.sample(names[first + 1:], r.randint(1, len(names) - first - 1))
+        after = [n for n in names if n not in targets and n > max(targets)]
+        return [{"targets": targets, **({"join": r.choice(after)} if after and r.random() < 0.7 else {}), **({"strategy": "all"} if r.random() < 0.3 else {})}]
 
     def when(self, node):
         """A condition over the node and fields, as a mapping or in CLIPS."""
@@ -166,7 +194,9 @@ class Graph:
         if r.random() < 0.2:  # a loop that counts
             nodes.append({"id": "more", "kind": "desk.nodes:Count"})
             rules.append({"id": "loop", "when": {"node": "more", "n": r.randint(-2, 3)}, "then": [{"kind": "goto", "target": r.choice(["more", names[-1]])}]})
-        return {"ir_version": "1.1.0", "id": "random", "state_class": "desk.state:State", "nodes": nodes, "rules": rules}
+        parallel = self.together(names)
+        self.parallel = bool(parallel)
+        return {"ir_version": "1.1.0", "id": "random", "state_class": "desk.state:State", "nodes": nodes, **({"parallel": parallel} if parallel else {}), "rules": rules}
 
     def graph(self, names):
         r, nodes, routes = self.r, {}, {}
@@ -194,13 +224,17 @@ class Graph:
         inputs = []
         for _ in range(2):
             given = {f: self.r.choice(VALUES[kind]) for f, kind in FIELDS.items() if kind in VALUES and (self.authoring or self.r.random() < 0.7)}
+            if self.asked:
+                given["log"] = self.asked
             inputs.append(json.dumps(given, ensure_ascii=False))
         files["inputs.jsonl"] = "\n".join(inputs)
         return files
 
 
 for seed in range(int(sys.argv[1]), int(sys.argv[2]) + 1):
-    print("A random graph.")
-    for name, text in Graph(seed).make().items():
+    graph = Graph(seed)
+    files = graph.make()
+    print("compat: upstream\nA random graph." if graph.parallel else "A random graph.")
+    for name, text in files.items():
         print("-- %s --\n%s" % (name, text.rstrip("\n")))
     print("====")
