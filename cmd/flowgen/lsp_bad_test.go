@@ -125,3 +125,54 @@ func (e *editor) replaceAll(name, text string) {
 	e.texts[name] = text
 	e.tell("textDocument/didChange", object{"textDocument": object{"uri": e.uri(name), "version": e.versions[name]}, "contentChanges": []object{{"text": text}}})
 }
+
+// TestLSPOldEdits: a change that comes late, or twice, is of a text that is gone and changes nothing. Edits say of which version they
+// are, where the client takes that, so that none is made in another text.
+func TestLSPOldEdits(t *testing.T) {
+	t.Parallel()
+	e := editFor(t, edit(t, nil).dir, nil, object{"workspace": object{"workspaceEdit": object{"documentChanges": true}}})
+	const name = "greet.flowgen.yaml"
+	e.open(name, greet)
+	if got := e.diagnostics(name); len(got) != 0 {
+		t.Fatalf("diagnostics: %q", got)
+	}
+	e.versions[name] = 6
+	e.replace(name, "$input.times", "$input.tims")
+	late := func(version int, changes ...object) {
+		e.tell("textDocument/didChange", object{"textDocument": object{"uri": e.uri(name), "version": version}, "contentChanges": changes})
+	}
+	where := object{"start": lspPosition{}, "end": lspPosition{1, 0}}
+	late(3, object{"range": where, "text": ""})
+	late(6, object{"text": "flowgen: [\n"})
+	late(7, object{"range": where, "text": ""}) // again
+	late(-1, object{"text": ""})
+	if got := e.diagnostics(name); len(got) == 0 || !strings.Contains(got[0], " tims: ") {
+		t.Errorf("after late changes: %q", got)
+	}
+	symbols := answer[[]struct{ Name string }](t, e.ask("textDocument/documentSymbol", object{"textDocument": object{"uri": e.uri(name)}}))
+	if len(symbols) == 0 {
+		t.Error("no symbols after late changes")
+	}
+	e.replace(name, "$input.tims", "$input.times")
+	if got := e.diagnostics(name); len(got) != 0 {
+		t.Errorf("after the next change: %q", got)
+	}
+	p := e.on(name, "line", 0, 1)
+	p["newName"] = "row"
+	got := answer[struct {
+		Changes         map[string]any
+		DocumentChanges []struct {
+			TextDocument struct {
+				URI     string
+				Version *int
+			}
+			Edits []lspEdit
+		}
+	}](t, e.ask("textDocument/rename", p))
+	if len(got.Changes) != 0 || len(got.DocumentChanges) != 1 || len(got.DocumentChanges[0].Edits) != 3 {
+		t.Fatalf("a rename: %+v", got)
+	}
+	if v := got.DocumentChanges[0].TextDocument.Version; v == nil || *v != e.versions[name] {
+		t.Errorf("the version of an edit: %v, want %d", v, e.versions[name])
+	}
+}

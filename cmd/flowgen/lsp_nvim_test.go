@@ -33,7 +33,7 @@ nodes:
 output: {hits: $found.hits, said: $said}
 `})
 	neovim(t, e.dir, "nvim_refactor.lua", "diagnostic: package tools has no function `Search`\nwritten: func Search(ctx context.Context, q string) (out SearchOut, err error) {\n"+
-		"extracted: part: {flow: ./m_part.flowgen.yaml, with: {text: $input.text}}\noutput:   found: $found\ncaller: m_part\n")
+		"extracted: found_to_said: {flow: ./m_found_to_said.flowgen.yaml, with: {text: $input.text}}\noutput:   found: $found\ncaller: m_found_to_said\n")
 }
 
 // neovim runs a session in a folder; each of its steps writes a line.

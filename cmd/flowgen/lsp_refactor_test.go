@@ -16,7 +16,6 @@ type lspAction struct {
 	Title, Kind string
 	Data        json.RawMessage
 	Edit        struct {
-		Changes         map[string][]lspEdit
 		DocumentChanges []struct {
 			Kind, URI    string
 			TextDocument struct{ URI string }
@@ -157,7 +156,9 @@ func TestLSPMaterialize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.apply(lspEdits{a.Edit.Changes})
+	for _, d := range a.Edit.DocumentChanges {
+		e.apply(lspEdits{map[string][]lspEdit{d.TextDocument.URI: d.Edits}})
+	}
 	text := e.texts[name]
 	if !strings.Contains(text, "# unsaved: it looks") || !strings.Contains(text, "\n  search: {tool: w.search@1, with: {q: second}}\n") || !strings.Contains(text, "\n  - review -> search\n") {
 		t.Errorf("with the node: %s", text)

@@ -49,7 +49,37 @@ func BenchmarkLSP(b *testing.B) {
 		percentiles(b, times)
 		b.ReportMetric(float64(10*(e.cpu()-used))/float64(b.N), "cpu-ms/key") // which other work on the machine hardly changes
 	})
-	b.Run("typed", func(b *testing.B) { // as fast as the server takes it: what is replaced must not be published
+	b.Run("typing", func(b *testing.B) { // a text of a template, ten keys a second
+		const word = "{{ n248.text }} of {{ n249.text }} "
+		var times []time.Duration
+		used, superseded, i := e.cpu(), 0, 0
+		keys := time.NewTicker(100 * time.Millisecond)
+		defer keys.Stop()
+		for b.Loop() {
+			<-keys.C
+			began := time.Now()
+			if i == len(word) {
+				e.replace(name, "n250: {let: {text: \""+word, "n250: {let: {text: \"")
+				i = 0
+			} else {
+				e.replace(name, "n250: {let: {text: \""+word[:i], "n250: {let: {text: \""+word[:i+1])
+				i++
+			}
+			for p := range e.published {
+				if p.Version != nil && *p.Version == e.versions[name] {
+					break
+				}
+				superseded++
+			}
+			times = append(times, time.Since(began))
+		}
+		percentiles(b, times)
+		b.ReportMetric(float64(superseded), "superseded")
+		b.ReportMetric(float64(10*(e.cpu()-used))/float64(b.N), "cpu-ms/key")
+		e.replace(name, "n250: {let: {text: \""+word[:i], "n250: {let: {text: \"")
+		e.raw(name)
+	})
+	b.Run("fast", func(b *testing.B) { // as fast as the server takes it: what is replaced must not be published
 		superseded := 0
 		for b.Loop() {
 			for range 10 {

@@ -175,25 +175,25 @@ output: {a: $last, hits: $scan.hits, b: $more, n: "$size(state.seen)"}
 			continue
 		}
 		if c.from == "first: {" {
-			if got := a.created(t, "main_part.flowgen.yaml"); strings.Contains(got, "include") || strings.Contains(got, "secrets") {
+			if got := a.created(t, "main_run_first.flowgen.yaml"); strings.Contains(got, "include") || strings.Contains(got, "secrets") {
 				t.Errorf("more than is needed:\n%s", got)
 			}
 			continue
 		}
 		const want = `flowgen: 1
-name: main_part
+name: main_scan_to_ask
 types:
-  PartItem: {id: int, note: opt<string>}
+  ScanToAskItem: {id: int, note: opt<string>}
 input:
   first: {text: string, n: int}
-  all: list<PartItem>
+  all: list<ScanToAskItem>
 secrets: [OPENAI_API_KEY]
 models:
   m: {model: "openai:gpt-4o-mini", max_tokens: 10}
 tools:
   find:
     command: [echo, "{{ text }}"]
-    in: {text: string, items: list<PartItem>}
+    in: {text: string, items: list<ScanToAskItem>}
     out: {hits: [{path: string}]}
     effects: reads
     sandbox: none
@@ -206,21 +206,21 @@ output:
   ask: $ask
   scan: $scan
 `
-		if got := a.created(t, "main_part.flowgen.yaml"); got != want {
+		if got := a.created(t, "main_scan_to_ask.flowgen.yaml"); got != want {
 			t.Errorf("the flow:\n%s", got)
 		}
-		e.save("main_part.flowgen.yaml", want)
+		e.save("main_scan_to_ask.flowgen.yaml", want)
 		for _, d := range a.Edit.DocumentChanges {
-			if d.Kind == "" && !strings.HasSuffix(d.TextDocument.URI, "_part.flowgen.yaml") {
+			if d.Kind == "" && !strings.HasSuffix(d.TextDocument.URI, "_scan_to_ask.flowgen.yaml") {
 				e.apply(lspEdits{map[string][]lspEdit{d.TextDocument.URI: d.Edits}})
 			}
 		}
 		text := e.texts[name]
-		if !strings.Contains(text, "\n  # looks\n  part: {flow: ./main_part.flowgen.yaml, with: {first: $first, all: $input.all}}\n  up: {") ||
-			!strings.Contains(text, "default(part.ask,") || !strings.Contains(text, "hits: $part.scan.hits") {
+		if !strings.Contains(text, "\n  # looks\n  scan_to_ask: {flow: ./main_scan_to_ask.flowgen.yaml, with: {first: $first, all: $input.all}}\n  up: {") ||
+			!strings.Contains(text, "default(scan_to_ask.ask,") || !strings.Contains(text, "hits: $scan_to_ask.scan.hits") {
 			t.Errorf("the rest:\n%s", text)
 		}
-		if got := e.texts["main.test.yaml"]; !strings.Contains(got, "calls: {part/ask: {times: 1}, part/scan: {times: 1}}") {
+		if got := e.texts["main.test.yaml"]; !strings.Contains(got, "calls: {scan_to_ask/ask: {times: 1}, scan_to_ask/scan: {times: 1}}") {
 			t.Errorf("the test: %s", got)
 		}
 		if got := e.diagnostics(name); len(got) != 1 || !strings.Contains(got[0], `tool "find" is not used`) {

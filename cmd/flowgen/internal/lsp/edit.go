@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -109,8 +110,8 @@ func (s *server) codeActions(params *json.RawMessage) (any, error) {
 				continue
 			}
 			for i, f := range x.Fixes {
-				if edit, ok := s.ws.workspaceEdit(f.Edits); ok {
-					out = append(out, codeAction{Title: f.Title, Kind: "quickfix", Diagnostics: []diagnostic{s.ws.diagnostic(x)}, Preferred: i == 0, Edit: &edit})
+				if edit, ok := s.ws.fix(f.Edits); ok {
+					out = append(out, codeAction{Title: f.Title, Kind: "quickfix", Diagnostics: []diagnostic{s.ws.diagnostic(x)}, Preferred: i == 0, Edit: edit})
 				}
 			}
 		}
@@ -123,16 +124,16 @@ func (s *server) codeActions(params *json.RawMessage) (any, error) {
 	}
 	if wants("source.fixAll") && len(all) > 0 {
 		files, n := parser.ApplyFixes(all)
-		edit := &workspaceEdit{Changes: map[string][]textEdit{}}
+		edits := map[string][]textEdit{}
 		for _, f := range files {
 			file := nameOfFile(f.File.Name)
 			if o := s.ws.docs[file]; o != nil && o.text.s != f.File.Text {
 				return out, nil
 			}
-			edit.Changes[s.ws.uri(file)] = []textEdit{newText(f.File.Text, s.ws.utf8).edit(f.Text)}
+			edits[file] = []textEdit{newText(f.File.Text, s.ws.utf8).edit(f.Text)}
 		}
 		if n > 0 {
-			out = append(out, codeAction{Title: "apply all fixes of flowgen", Kind: "source.fixAll", Edit: edit})
+			out = append(out, codeAction{Title: "apply all fixes of flowgen", Kind: "source.fixAll", Edit: s.ws.edits(edits)})
 		}
 	}
 	return out, nil
@@ -147,7 +148,7 @@ func (s *server) choices(name string, d *document, lo, hi int) []codeAction {
 	for _, r := range s.ws.rootsOf(name) {
 		for _, x := range r.list {
 			at := x.Span
-			if len(x.Fixes) > 0 || x.Severity != diag.Error || fileOf(x, r.name) != name || at.File.Text != d.text.s || at.Hi < lo || hi < at.Lo {
+			if at.File == nil || len(x.Fixes) > 0 || x.Severity != diag.Error || fileOf(x, r.name) != name || at.File.Text != d.text.s || at.Hi < lo || hi < at.Lo {
 				continue
 			}
 			if word(d.text.s[:at.Hi]) != at.Lo || at.Lo == at.Hi {
@@ -160,7 +161,7 @@ func (s *server) choices(name string, d *document, lo, hi int) []codeAction {
 			slices.SortStableFunc(items, func(a, b completionItem) int { return likeness(a.Label) - likeness(b.Label) })
 			for _, i := range items[:min(len(items), maxChoices)] {
 				out = append(out, codeAction{Title: "change to " + i.Label, Kind: "quickfix", Diagnostics: []diagnostic{s.ws.diagnostic(x)},
-					Edit: &workspaceEdit{Changes: map[string][]textEdit{d.uri: {{d.text.span(at.Lo, at.Hi), i.Label}}}}})
+					Edit: s.ws.edits(map[string][]textEdit{name: {{d.text.span(at.Lo, at.Hi), i.Label}}})})
 			}
 			if len(out) > 0 {
 				return out
@@ -170,19 +171,44 @@ func (s *server) choices(name string, d *document, lo, hi int) []codeAction {
 	return out
 }
 
-// workspaceEdit is the edits of a fix; it is not ok where the text of an open file is another one.
-func (w *workspace) workspaceEdit(edits []diag.Edit) (out workspaceEdit, ok bool) {
-	out.Changes = map[string][]textEdit{}
-	for _, e := range edits {
+// fix is the edits of a fix; it is not ok where the text of an open file is another one.
+func (w *workspace) fix(list []diag.Edit) (*workspaceEdit, bool) {
+	edits := map[string][]textEdit{}
+	for _, e := range list {
 		if e.Span.File == nil || e.Span.File.Module != "" {
-			return out, false
+			return nil, false
 		}
 		file := nameOfFile(e.Span.File.Name)
 		if d := w.docs[file]; d != nil && d.text.s != e.Span.File.Text {
-			return out, false
+			return nil, false
 		}
-		uri := w.uri(file)
-		out.Changes[uri] = append(out.Changes[uri], textEdit{w.span(e.Span), e.New})
+		edits[file] = append(edits[file], textEdit{w.span(e.Span), e.New})
 	}
-	return out, len(edits) > 0
+	return w.edits(edits), len(edits) > 0
+}
+
+// edits is what the client is sent of edits by the names of files. A client that takes versions makes them in the texts only that they
+// were computed of.
+func (w *workspace) edits(files map[string][]textEdit) *workspaceEdit {
+	out := &workspaceEdit{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if w.versioned {
+			out.Documents = append(out.Documents, documentEdit{w.identify(name), files[name]})
+			continue
+		}
+		if out.Changes == nil {
+			out.Changes = map[string][]textEdit{}
+		}
+		out.Changes[w.uri(name)] = files[name]
+	}
+	return out
+}
+
+// identify names a file and the version of the text that it has, if it is open.
+func (w *workspace) identify(name string) versioned {
+	out := versioned{URI: w.uri(name)}
+	if d := w.docs[name]; d != nil {
+		out.Version = &d.version
+	}
+	return out
 }

@@ -118,10 +118,14 @@ func (x *extract) region() error {
 			return fmt.Errorf("node %s goes to another node when it fails", n.ID.Name)
 		}
 	}
+	id := "run_" + first.ID.Name
+	if first != last {
+		id = first.ID.Name + "_to_" + last.ID.Name
+	}
 	for i := 1; ; i++ {
-		x.id = "part"
+		x.id = id
 		if i > 1 {
-			x.id = fmt.Sprint("part", i)
+			x.id = fmt.Sprint(id, i)
 		}
 		taken := slices.ContainsFunc(x.wf.Body.Nodes, func(n *ir.Node) bool { return n.ID.Name == x.id })
 		if !taken && x.absent(x.c, strings.TrimSuffix(x.c.name, parser.WorkflowSuffix)+"_"+x.id+parser.WorkflowSuffix) {

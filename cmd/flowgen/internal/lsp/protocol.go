@@ -38,7 +38,7 @@ type (
 	}
 	workspaceEdit struct {
 		Changes   map[string][]textEdit `json:"changes,omitempty"`
-		Documents []documentChange      `json:"documentChanges,omitempty"` // in the place of Changes where files are created
+		Documents []documentChange      `json:"documentChanges,omitempty"` // in the place of Changes, with versions, for clients that take it
 	}
 	documentChange interface{ changesDocuments() } // a createFile or a documentEdit
 	createFile     struct {
@@ -71,6 +71,7 @@ type initializeParams struct {
 		Workspace struct {
 			TextDocumentContent *struct{} `json:"textDocumentContent"` // LSP 3.18
 			WorkspaceEdit       struct {
+				Versions  bool     `json:"documentChanges"`
 				Resources []string `json:"resourceOperations"`
 			} `json:"workspaceEdit"`
 		} `json:"workspace"`

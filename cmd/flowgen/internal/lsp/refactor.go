@@ -102,7 +102,7 @@ func (s *server) recordedCalls(r *root, n *ir.Node) (out []refactoring) {
 // missing are the files and functions that a diagnostic at the cursor says are missing.
 func (s *server) missing(c cursor, r *root) (out []refactoring) {
 	for _, x := range r.list {
-		if fileOf(x, r.name) != c.name || x.Span.File.Text != c.doc.text.s || c.off < x.Span.Lo || x.Span.Hi < c.off {
+		if x.Span.File == nil || fileOf(x, r.name) != c.name || x.Span.File.Text != c.doc.text.s || c.off < x.Span.Lo || x.Span.Hi < c.off {
 			continue
 		}
 		switch written := strings.Trim(x.Span.Text(), `"'`); x.Code {
@@ -248,26 +248,19 @@ func mistakes(list []diag.Diagnostic) []diag.Diagnostic {
 
 // rewriting is the edit that makes new texts of files. New files are created.
 func (w *workspace) rewriting(list []Rewrite) *workspaceEdit {
-	out := &workspaceEdit{}
-	created := slices.ContainsFunc(list, func(e Rewrite) bool { return e.Create })
+	edits := map[string][]textEdit{}
 	for _, e := range list {
-		uri := w.uri(e.File)
-		one := newText(e.Old, w.utf8).edit(e.New)
-		if !created {
-			if out.Changes == nil {
-				out.Changes = map[string][]textEdit{}
-			}
-			out.Changes[uri] = append(out.Changes[uri], one)
-			continue
-		}
-		var version *int
-		if d := w.docs[e.File]; d != nil {
-			version = &d.version
-		}
+		edits[e.File] = []textEdit{newText(e.Old, w.utf8).edit(e.New)}
+	}
+	if !slices.ContainsFunc(list, func(e Rewrite) bool { return e.Create }) {
+		return w.edits(edits)
+	}
+	out := &workspaceEdit{}
+	for _, e := range list {
 		if e.Create {
-			out.Documents = append(out.Documents, createFile{"create", uri})
+			out.Documents = append(out.Documents, createFile{"create", w.uri(e.File)})
 		}
-		out.Documents = append(out.Documents, documentEdit{versioned{uri, version}, []textEdit{one}})
+		out.Documents = append(out.Documents, documentEdit{w.identify(e.File), edits[e.File]})
 	}
 	return out
 }

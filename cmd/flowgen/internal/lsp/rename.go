@@ -123,11 +123,11 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 		return nil, refusal{codeRefused, fmt.Sprintf("%q is no name of a %s", p.NewName, name.Kind)}
 	}
 	if p.NewName == name.Text {
-		return workspaceEdit{Changes: map[string][]textEdit{}}, nil
+		return workspaceEdit{}, nil
 	}
 	key := name.Key()
 	refs := s.ws.everywhere(key)
-	edits := workspaceEdit{Changes: map[string][]textEdit{}}
+	edits := map[string][]textEdit{}
 	texts := map[string]string{}
 	places := map[string][]place{}
 	for _, r := range refs {
@@ -143,8 +143,7 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 		}
 		texts[file] = r.At.File.Text
 		places[file] = append(places[file], place{r.At.Lo, r.At.Hi})
-		uri := s.ws.uri(file)
-		edits.Changes[uri] = append(edits.Changes[uri], textEdit{s.ws.span(r.At), p.NewName})
+		edits[file] = append(edits[file], textEdit{s.ws.span(r.At), p.NewName})
 	}
 	if err := s.ws.elsewhere(c, name, places); err != nil {
 		return nil, err
@@ -157,7 +156,7 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 	if err := s.ws.prove(name, p.NewName, texts, places); err != nil {
 		return nil, err
 	}
-	return edits, nil
+	return s.ws.edits(edits), nil
 }
 
 // generatedFrom is the Go file next to a workflow that was generated from it; "" when there is none.

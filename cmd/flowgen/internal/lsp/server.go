@@ -285,6 +285,7 @@ func (s *server) initialize(params *json.RawMessage) (any, error) {
 	s.hints = p.Options.Hints
 	s.newer = p.Capabilities.Workspace.TextDocumentContent != nil
 	edits, actions := p.Capabilities.Workspace.WorkspaceEdit, p.Capabilities.TextDocument.CodeAction
+	s.ws.versioned = edits.Versions
 	s.resolves = slices.Contains(edits.Resources, "create") && actions.Data && slices.Contains(actions.Resolve.Properties, "edit")
 	s.ws.begin(root != "")
 	s.ready = true

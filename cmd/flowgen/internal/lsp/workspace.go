@@ -39,9 +39,10 @@ type Result struct {
 
 // A workspace is the files that are open, and what is known of the workflows that they are, or belong to.
 type workspace struct {
-	opts Options
-	utf8 bool
-	all  bool // a workflow that cannot be read is one all the same: it was named
+	opts      Options
+	utf8      bool
+	versioned bool // the client takes edits with the versions of texts
+	all       bool // a workflow that cannot be read is one all the same: it was named
 
 	docs  map[string]*document // open files by name
 	roots map[string]*root     // workflows by name
@@ -104,6 +105,9 @@ func (w *workspace) change(uri string, version int, list []change) {
 	name := nameOf(uri)
 	d := w.docs[name]
 	if d == nil { // its text is not known
+		return
+	}
+	if version != 0 && version <= d.version { // it comes late or twice, and is about a text that is gone
 		return
 	}
 	t := d.text.apply(list)
