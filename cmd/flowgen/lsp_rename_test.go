@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,88 +77,104 @@ func offsetOf(text string, p lspPosition) int {
 var identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 
 // TestLSPIdentifiers: of each identifier of examples and goldens, those of other engines too, the definition is among the references, and
-// a rename there and back gives the same bytes in all files. LONG=1 takes all, else some of them.
+// a rename there and back gives the same bytes in all files. LONG=1 takes all, else some of them; LSP_ONLY, those whose path matches it.
 func TestLSPIdentifiers(t *testing.T) {
 	t.Parallel()
-	every, only := 60, os.Getenv("LSP_ONLY")
+	every, examples := 60, []string{"triage"}
 	if os.Getenv("LONG") != "" {
-		every = 1
+		every, examples = 1, []string{"triage", "incident", "cookbook", "hello", "release-notes", "api-report", "orders", "service"}
 	}
-	var sets []func() *editor
-	goldens := 0
-	for _, folder := range []string{"native", "openexpertise", "sirenspec", "stargraph", "yamlgraph"} {
-		list, err := filepath.Glob(filepath.Join("..", "..", "golden", folder, "*.txtar"))
-		if err != nil || len(list) < 50 {
-			t.Fatal(err, folder, list)
+	only := regexp.MustCompile(os.Getenv("LSP_ONLY"))
+	var names, renames, refusals atomic.Int64
+	test := func(t *testing.T, name string, start func(t *testing.T) *editor) {
+		if only.MatchString(name) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				n, r, refused := start(t).identifiers()
+				names.Add(int64(n))
+				renames.Add(int64(r))
+				refusals.Add(int64(refused))
+			})
 		}
-		for _, name := range list {
-			if goldens++; goldens%every != 0 || only != "" && !strings.Contains(name, only) {
+	}
+	t.Run("all", func(t *testing.T) {
+		goldens := 0
+		for _, folder := range []string{"native", "openexpertise", "sirenspec", "stargraph", "yamlgraph"} {
+			list, err := filepath.Glob(filepath.Join("..", "..", "golden", folder, "*.txtar"))
+			if err != nil || len(list) < 50 {
+				t.Fatal(err, folder, list)
+			}
+			for _, name := range list {
+				if goldens++; goldens%every == 0 {
+					test(t, folder+"/"+filepath.Base(name), func(t *testing.T) *editor { return editGolden(t, name) })
+				}
+			}
+		}
+		for _, example := range examples {
+			test(t, "examples/"+example, func(t *testing.T) *editor {
+				dir, err := filepath.Abs(filepath.Join("..", "..", "examples", example))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return editIn(t, dir) // nothing is saved
+			})
+		}
+	})
+	t.Logf("%d names, %d renames, %d refusals", names.Load(), renames.Load(), refusals.Load())
+	if renames.Load() < refusals.Load() {
+		t.Error("more refusals than renames")
+	}
+}
+
+// editGolden edits the files of a golden, in a module of their own.
+func editGolden(t *testing.T, name string) *editor {
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"go.mod": "module example.com/golden\n\ngo 1.25\n"}
+	for _, f := range archive.Files {
+		if !strings.HasPrefix(f.Name, "want/") {
+			files[f.Name] = string(f.Data)
+		}
+	}
+	return edit(t, files)
+}
+
+// identifiers are how many words of the files lead to a declaration, and how many of these are renamed, or refused.
+func (e *editor) identifiers() (names, renames, refusals int) {
+	t := e.t
+	files := e.openAll()
+	mistakes := e.messages()
+	e.loaded()
+	for _, name := range files {
+		text := e.texts[name]
+		for _, m := range identifier.FindAllStringIndex(text, -1) {
+			p := object{"textDocument": object{"uri": e.uri(name)}, "position": at(text, m[0]), "context": object{"includeDeclaration": true}}
+			def := answer[[]lspLocation](t, e.ask("textDocument/definition", p))
+			if len(def) == 0 {
 				continue
 			}
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
+			names++
+			here := lspLocation{e.uri(name), lspRange{at(text, m[0]), at(text, m[1])}}
+			refs := answer[[]lspLocation](t, e.ask("textDocument/references", p))
+			covers := func(l lspLocation) bool {
+				return l.URI == here.URI && l.Range.Start.Line == here.Range.Start.Line && l.Range.Start.Character <= here.Range.Start.Character && l.Range.End.Character >= here.Range.Start.Character
 			}
-			files := map[string]string{"go.mod": "module example.com/golden\n\ngo 1.25\n"}
-			for _, f := range archive.Files {
-				if !strings.HasPrefix(f.Name, "want/") {
-					files[f.Name] = string(f.Data)
-				}
+			if !slices.ContainsFunc(refs, covers) {
+				t.Errorf("%s: the references to %q at %v do not have it: %v", name, text[m[0]:m[1]], here.Range, refs)
 			}
-			sets = append(sets, func() *editor { return edit(t, files) })
-		}
-	}
-	examples := []string{"triage"}
-	if os.Getenv("LONG") != "" {
-		examples = []string{"triage", "incident", "cookbook", "hello", "release-notes", "api-report", "orders", "service"}
-	}
-	for _, example := range examples {
-		if strings.Contains(example, only) {
-			dir, err := filepath.Abs(filepath.Join("..", "..", "examples", example))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sets = append(sets, func() *editor { return editIn(t, dir) }) // nothing is saved
-		}
-	}
-	names, renames, refusals := 0, 0, 0
-	for _, start := range sets {
-		e := start()
-		files := e.openAll()
-		mistakes := e.messages()
-		e.loaded()
-		for _, name := range files {
-			text := e.texts[name]
-			for _, m := range identifier.FindAllStringIndex(text, -1) {
-				p := object{"textDocument": object{"uri": e.uri(name)}, "position": at(text, m[0]), "context": object{"includeDeclaration": true}}
-				def := answer[[]lspLocation](t, e.ask("textDocument/definition", p))
-				if len(def) == 0 {
-					continue
-				}
-				names++
-				here := lspLocation{e.uri(name), lspRange{at(text, m[0]), at(text, m[1])}}
-				refs := answer[[]lspLocation](t, e.ask("textDocument/references", p))
-				covers := func(l lspLocation) bool {
-					return l.URI == here.URI && l.Range.Start.Line == here.Range.Start.Line && l.Range.Start.Character <= here.Range.Start.Character && l.Range.End.Character >= here.Range.Start.Character
-				}
-				if !slices.ContainsFunc(refs, covers) {
-					t.Errorf("%s: the references to %q at %v do not have it: %v", name, text[m[0]:m[1]], here.Range, refs)
-				}
-				if e.renameThereAndBack(p, name, text[m[0]:m[1]], mistakes) {
-					renames++
-				} else {
-					refusals++
-				}
+			if e.renameThereAndBack(p, name, text[m[0]:m[1]], mistakes) {
+				renames++
+			} else {
+				refusals++
 			}
 		}
-		e.ask("shutdown", nil)
-		e.tell("exit", nil)
-		_ = e.cmd.Wait()
 	}
-	t.Logf("%d sets of files, %d names, %d renames, %d refusals", len(sets), names, renames, refusals)
-	if renames < refusals {
-		t.Errorf("%d renames, %d refusals", renames, refusals)
-	}
+	e.ask("shutdown", nil)
+	e.tell("exit", nil)
+	_ = e.cmd.Wait()
+	return names, renames, refusals
 }
 
 func mapsKeys(m map[string]string) func(func(string) bool) {
@@ -210,7 +227,8 @@ func (e *editor) messages() (out []string) {
 			}
 		}
 		for _, d := range p.Diagnostics {
-			out = append(out, d.Message)
+			what, _, _ := strings.Cut(d.Message, "\n")
+			out = append(out, what)
 		}
 	}
 	return out
