@@ -15,7 +15,7 @@ func TestLSPNeovim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	neovim(t, filepath.Join(root, "examples", "triage"), "nvim.lua", "diagnostic: dif\ncompletion: diff\nmended\nformatted: flowgen: 1\n"+
+	neovim(t, filepath.Join(root, "examples", "triage"), "nvim.lua", "diagnostic: dif\nwhile typing: true\ncompletion: diff\nmended\nformatted: flowgen: 1\n"+
 		"jump: func Parse(diff string) []Finding {\nrenamed: true\n")
 }
 

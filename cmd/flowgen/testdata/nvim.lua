@@ -39,6 +39,7 @@ local ok, err = pcall(function()
   local d = vim.diagnostic.get(0)[1]
   local text = vim.api.nvim_buf_get_lines(0, d.lnum, d.lnum + 1, false)[1]
   say('diagnostic:', text:sub(d.col + 1, d.end_col))
+  say('while typing:', tostring(vim.diagnostic.config(nil, d.namespace).update_in_insert))
   vim.cmd('%s/{{ dif }}/{{ d }}/')
   goto_text('{{ d }}', 4)
   local labels = {}

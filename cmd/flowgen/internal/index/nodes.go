@@ -61,12 +61,14 @@ func (b *builder) node(n *ir.Node, target func(ir.Ident)) {
 		for _, f := range b.wf.State {
 			if f.Path() == s.Field.Name {
 				b.add(Ref{At: s.Field.Span, Name: b.name(State, f.Name.Name, f.Name.Span), Writes: true})
+				b.keys(s.Value, f.Type)
 			}
 		}
 		b.value(s.Value)
 	}
 	if n.OnError != nil {
 		b.value(n.OnError.Default)
+		b.keys(n.OnError.Default, n.Result)
 	}
 	if n.Undo != nil {
 		b.node(n.Undo, target)
@@ -152,6 +154,31 @@ func (b *builder) arguments(w *ir.With, in *schema.Type) {
 	for _, e := range w.Entries {
 		if f := in.Field(e.Key.Name); f != nil && f.Span.File != nil {
 			b.use(e.Key.Span, Field, f.Name, f.Span)
+			b.keys(e.Value, f.Type)
+		}
+	}
+}
+
+// keys adds the keys of a mapping that is a value of a struct.
+func (b *builder) keys(v ir.Value, t *schema.Type) {
+	if t == nil {
+		return
+	}
+	switch v := v.(type) {
+	case *ir.List:
+		for _, x := range v.Items {
+			b.keys(x, t.Present().Elem)
+		}
+	case *ir.Object:
+		for _, e := range v.Entries {
+			if f := t.Present().Field(e.Key.Name); f != nil {
+				if f.Span.File != nil {
+					b.use(e.Key.Span, Field, f.Name, f.Span)
+				}
+				b.keys(e.Value, f.Type)
+			} else if t.Present().Kind == schema.Map {
+				b.keys(e.Value, t.Present().Elem)
+			}
 		}
 	}
 }
@@ -274,6 +301,15 @@ func (b *builder) expression(text source.Text, n *expr.Node) {
 			if t := n.Kids[0].Type; t != nil {
 				if f := t.Present().Field(n.Text); f != nil && f.Span.File != nil {
 					b.add(Ref{At: at, Name: b.name(Field, f.Name, f.Span), Type: n.Type})
+				}
+			}
+		case expr.MapLit, expr.Make:
+			for i, key := range n.KeyAt {
+				if n.Type == nil {
+					break
+				}
+				if f := n.Type.Present().Field(n.Keys[i]); f != nil && f.Span.File != nil {
+					b.add(Ref{At: text.At(key[0], key[1]), Name: b.name(Field, f.Name, f.Span)})
 				}
 			}
 		case expr.Call, expr.Macro:

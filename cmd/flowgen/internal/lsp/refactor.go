@@ -105,6 +105,9 @@ func (s *server) missing(c cursor, r *root) (out []refactoring) {
 		if x.Span.File == nil || fileOf(x, r.name) != c.name || x.Span.File.Text != c.doc.text.s || c.off < x.Span.Lo || x.Span.Hi < c.off {
 			continue
 		}
+		if !r.result.Workflow.Public && r.result.Workflow.File != nil {
+			out = append(out, s.supply(r, x)...)
+		}
 		switch written := strings.Trim(x.Span.Text(), `"'`); x.Code {
 		case diag.CannotRead:
 			name := path.Join(path.Dir(c.name), written)
@@ -231,11 +234,12 @@ func (s *server) carryOut(c cursor, f refactoring) (*workspaceEdit, error) {
 		if !slices.Contains(c.roots, r) && !slices.ContainsFunc(list, func(e Rewrite) bool { return r.files[e.File] }) {
 			continue
 		}
-		before, after := mistakes(r.list), mistakes(s.opts.Compile(r.name, in).List)
+		found := s.opts.Compile(r.name, in).List
+		before, after := mistakes(r.list), mistakes(found)
 		if d := worse(before, after); d != nil {
 			return nil, errors.New(d.Message)
 		}
-		if f.kind == kindFix && r == f.root && len(after) >= len(before) {
+		if f.kind == kindFix && r == f.root && len(after) >= len(before) && len(found) >= len(r.list) {
 			return nil, errors.New("it would not help")
 		}
 	}
