@@ -116,6 +116,8 @@ func (x *execution) unreadable(err error) int {
 		return ExitUsage
 	case errors.Is(err, wal.ErrLocked):
 		help = "wait until it ends"
+	case wal.Remedy(err) != "":
+		help = wal.Remedy(err) + "; what is recorded is not lost"
 	case errors.As(err, &damaged):
 		help = "something has changed the file since it was written; a journal is not repaired by guessing"
 	}
@@ -378,7 +380,7 @@ func (x *execution) respond(args []string) *mistake {
 		_ = value.Decode(open[at].Input, &q) // Answer has read it
 		return &mistake{"that is no answer to " + key + ": " + bare(value.ToolErrorOf(err)), "the question is: " + strings.TrimPrefix(strings.TrimSpace(question(q)), "? ")}
 	case err != nil:
-		return &mistake{err.Error(), ""}
+		return &mistake{err.Error(), wal.Remedy(err)}
 	}
 	return nil
 }

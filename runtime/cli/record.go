@@ -11,12 +11,12 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/stores"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -134,7 +134,7 @@ func programVersion() string {
 func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
 	err := f.Make()
 	if err == nil {
-		err = writable(f.Dir())
+		err = wal.Unusable(writable(f.Dir()))
 	}
 	switch {
 	case f.Dir() == "": // a database, which has been asked already
@@ -151,7 +151,7 @@ func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
 			}
 		}
 		return true, nil
-	case !asked && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)):
+	case !asked && errors.Is(err, wal.ErrReadOnly):
 		_, _ = fmt.Fprintf(s.stderr, "warning: this run is not recorded: %s\nhelp: --runs DIR or FLOWGEN_RUNS names a folder for runs; --no-journal runs without\n", safe(err.Error()))
 		return false, nil
 	}
@@ -190,7 +190,7 @@ func (s *system) after(e *runs.Engine, j *journal.Journal, err error, quiet bool
 	case runErrorKind(err) == runtime.Diverged: // it would end there again
 		text = safe("run "+e.ID()+" stopped") + "\n"
 	case runErrorKind(err) == runtime.JournalUnavailable:
-		text = safe("run "+e.ID()+" stopped, because its journal cannot be written. What is in it is not lost. When the store has room and can be written, resume the run with: "+
+		text = safe("run "+e.ID()+" stopped, because its journal cannot be written. What is in it is not lost. When it can be written again, resume the run with: "+
 			s.again("resume", e.ID())) + "\n"
 	default:
 		text = safe("run "+e.ID()+" stopped. Resume it with: "+s.again("resume", e.ID())) + "\n"

@@ -16,6 +16,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -227,8 +228,11 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 	if !well && code == 0 {
 		code = ExitFailed
 	}
-	if j != nil {
+	switch {
+	case j != nil:
 		x.s.after(x.engine, j, err, x.f.quiet)
+	case x.engine != nil && at == running && runErrorKind(err) == runtime.JournalUnavailable && wal.Remedy(err) != "": // nor can it be read
+		x.s.after(x.engine, new(journal.Journal), err, x.f.quiet)
 	}
 	return code
 }

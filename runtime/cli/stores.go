@@ -10,6 +10,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/blob"
 	"github.com/flowgen-dev/flowgen/runtime/cache/file"
 	"github.com/flowgen-dev/flowgen/runtime/internal/fileurl"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/stores"
 )
 
@@ -80,6 +81,9 @@ func (k *storeKind) wrong(address string, err error) *mistake {
 			m.help = "did you mean " + near + "://?"
 		}
 		return m
+	}
+	if remedy := wal.Remedy(err); remedy != "" {
+		return &mistake{"cannot use " + k.what + ": " + err.Error(), remedy + "; what is recorded is not lost"}
 	}
 	return &mistake{"cannot keep " + k.what + ": " + err.Error(), names + " name a folder that can be written, or a URL of " + strings.Join(schemes, ", ")}
 }

@@ -43,6 +43,8 @@ type Dialect struct {
 	Clock   string // an expression: milliseconds of the database's own clock
 	Lock    string // the end of a SELECT that keeps the row it finds as it is until the statement is over; may be empty
 	Rewrite func(query string) string
+	// Unusable says of an error of the driver which of wal.ErrFull, wal.ErrReadOnly and wal.ErrGone it is, nil when it is none of them.
+	Unusable func(error) error
 }
 
 // Options of a store. The zero value is for use.
@@ -52,6 +54,8 @@ type Options struct {
 	Lease time.Duration
 	// Name is what messages call the database. It has no password.
 	Name string
+	// There says why what has been written is not there any more, for databases that do not notice; nil: this one does.
+	There func() error
 }
 
 // Store is a wal.Disk in a database. It is safe for concurrent use.
@@ -60,6 +64,7 @@ type Store struct {
 	d     Dialect
 	lease time.Duration
 	name  string
+	there func() error
 
 	mu     sync.Mutex
 	held   map[string]string // leases: owner by name
@@ -70,7 +75,7 @@ type Store struct {
 
 // Open makes the tables where they are missing.
 func Open(ctx context.Context, db *sql.DB, d Dialect, o Options) (*Store, error) {
-	s := &Store{db: db, d: d, lease: o.Lease, name: o.Name, held: map[string]string{}}
+	s := &Store{db: db, d: d, lease: o.Lease, name: o.Name, there: o.There, held: map[string]string{}}
 	if s.lease <= 0 {
 		s.lease = DefaultLease
 	}
@@ -82,7 +87,7 @@ func Open(ctx context.Context, db *sql.DB, d Dialect, o Options) (*Store, error)
 		if _, err := s.exec(ctx, table); err != nil {
 			// Two that begin at the same time make the same table: then it is there for the second try.
 			if _, err = s.exec(ctx, table); err != nil {
-				return nil, fmt.Errorf("the tables of journals cannot be made in %s: %w", s.name, err)
+				return nil, fmt.Errorf("the tables of journals cannot be made: %w", err)
 			}
 		}
 	}
@@ -145,7 +150,12 @@ func (s *Store) query(scan func(*sql.Rows) error, query string, args ...any) err
 	return nil
 }
 
-func (s *Store) failed(err error) error { return fmt.Errorf("%s: %w", s.name, err) }
+func (s *Store) failed(err error) error {
+	if kind := s.d.Unusable(err); kind != nil {
+		return fmt.Errorf("%s: %w: %w", s.name, kind, err)
+	}
+	return fmt.Errorf("%s: %w", s.name, err)
+}
 
 // slashed is the name of a file as the database has it.
 func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }

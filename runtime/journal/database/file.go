@@ -104,6 +104,9 @@ func (f *file) Sync() error {
 	if err == nil && written == 0 {
 		err = ErrLost
 	}
+	if err == nil && f.store.there != nil {
+		err = f.store.there()
+	}
 	if err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()

@@ -10,12 +10,16 @@ package postgres
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
+	"io"
+	"net"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal/database"
@@ -39,6 +43,31 @@ var dialect = database.Dialect{
 	Bytes: "BYTEA",
 	Clock: "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
 	Lock:  " FOR SHARE",
+
+	Unusable: unusable,
+}
+
+// unusable reads the codes of the server, see appendix A of its manual, and the failures of connections.
+func unusable(err error) error {
+	var said *pgconn.PgError
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case errors.As(err, &said):
+		switch {
+		case strings.HasPrefix(said.Code, "53"): // disk_full and other resources
+			return wal.ErrFull
+		case said.Code == "25006", said.Code == "42501": // read_only_sql_transaction, insufficient_privilege
+			return wal.ErrReadOnly
+		case strings.HasPrefix(said.Code, "08"), strings.HasPrefix(said.Code, "57P"), strings.HasPrefix(said.Code, "58"): // connections, shutdown, its disk
+			return wal.ErrGone
+		}
+		return nil
+	case errors.As(err, &connecting), errors.As(err, &network), pgconn.Timeout(err), pgconn.SafeToRetry(err),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, driver.ErrBadConn):
+		return wal.ErrGone
+	}
+	return nil
 }
 
 // connections is how many are open at once: one process seldom needs more, and a server has a hundred for all.

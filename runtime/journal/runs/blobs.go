@@ -113,7 +113,7 @@ func (f *Folder) mkdir(dir string, durable bool) error {
 	case err == nil && durable && f.opts.Sync == Effect:
 		return f.opts.Disk.SyncDir(above)
 	}
-	return err
+	return wal.Unusable(err)
 }
 
 var blobMark = []byte(`{"$blob":"`)

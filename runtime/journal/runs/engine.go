@@ -477,5 +477,9 @@ func wrap(err error) error {
 }
 
 func unavailable(err error) *runtime.RunError {
-	return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: err.Error(), Err: err}
+	text := err.Error()
+	if remedy := wal.Remedy(err); remedy != "" {
+		text += " (" + remedy + ", then resume the run)"
+	}
+	return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: text, Err: err}
 }

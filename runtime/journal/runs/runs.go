@@ -53,6 +53,14 @@ var ErrBusy = wal.ErrLocked
 // ErrOverlaps is the error of Alone while another run goes on.
 var ErrOverlaps = errors.New("another run of the workflow goes on")
 
+// The errors of a store that cannot be used as it is. A run that they end is a runtime.RunError of the kind JournalUnavailable: what it has
+// recorded is not lost, and it goes on by Resume when the store is usable again.
+var (
+	ErrFull     = wal.ErrFull
+	ErrReadOnly = wal.ErrReadOnly
+	ErrGone     = wal.ErrGone
+)
+
 // Options say how runs are recorded. The zero value is for use: every write and external call is on the disk before it is
 // made.
 type Options struct {

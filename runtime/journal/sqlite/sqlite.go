@@ -12,13 +12,15 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal/database"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
@@ -41,6 +43,40 @@ var dialect = database.Dialect{
 	Bytes:   "BLOB",
 	Clock:   "CAST(UNIXEPOCH('subsec') * 1000 AS INTEGER)",
 	Rewrite: func(query string) string { return parameter.ReplaceAllString(query, "?$1") }, // $1 is a name here
+
+	Unusable: unusable,
+}
+
+// unusable reads the primary codes of SQLite.
+func unusable(err error) error {
+	var said *driver.Error
+	if !errors.As(err, &said) {
+		return nil
+	}
+	switch said.Code() & 0xff {
+	case codes.SQLITE_FULL:
+		return wal.ErrFull
+	case codes.SQLITE_READONLY, codes.SQLITE_PERM:
+		return wal.ErrReadOnly
+	case codes.SQLITE_IOERR, codes.SQLITE_CANTOPEN:
+		return wal.ErrGone
+	}
+	return nil
+}
+
+// there returns what says whether the file that has a name is still the one that was opened: SQLite goes on to write into a file that
+// somebody has removed.
+func there(name string, opened os.FileInfo) func() error {
+	return func() error {
+		now, err := os.Stat(name)
+		if err == nil && !os.SameFile(now, opened) {
+			err = errors.New("there is another file")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", name, wal.ErrGone, err)
+		}
+		return nil
+	}
 }
 
 // Open opens a file, and makes it where it is missing: sqlite:///var/lib/runs.db, or sqlite://runs.db for one in the working directory.
@@ -66,11 +102,13 @@ func Open(ctx context.Context, address string) (*database.Store, error) {
 	o.Name = name
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
+		return nil, wal.Unusable(err)
+	}
+	opened, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
+	o.There = there(name, opened)
 	at := url.URL{Scheme: "file", Path: filepath.ToSlash(name), RawQuery: "_pragma=busy_timeout(20000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_txlock=immediate"}
 	db, err := sql.Open("sqlite", at.String())
 	if err != nil {

@@ -71,11 +71,11 @@ var ErrLocked = errors.New("another process is using this run")
 func Open(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
 	unlock, err := disk.Lock(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, Unusable(err)
 	}
 	l, found, err := start(disk, name, mode)
 	if err != nil {
-		return nil, found, errors.Join(err, unlock())
+		return nil, found, errors.Join(Unusable(err), unlock())
 	}
 	l.done = unlock
 	return l, found, nil
@@ -167,7 +167,7 @@ func (osDisk) Append(name string) (File, error) {
 	// A new file is made without a look at what is there.
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND|noFollow, 0o600)
 	if err == nil {
-		return f, nil
+		return osFile{f}, nil
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -176,7 +176,21 @@ func (osDisk) Append(name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return osFile{f}, nil
+}
+
+// osFile is a file of the operating system's disk.
+type osFile struct{ *os.File }
+
+// Sync implements File. What is written to a file that somebody has removed is on no disk.
+func (f osFile) Sync() error {
+	if err := f.File.Sync(); err != nil {
+		return err
+	}
+	if removed(f.File) {
+		return fmt.Errorf("%w: somebody has removed %s", ErrGone, f.Name())
+	}
+	return nil
 }
 
 // openFile opens a regular file. A folder of runs may come from elsewhere: links would lead reads and writes out of it,

@@ -2,7 +2,10 @@
 
 package wal
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 // noFollow are the flags that open no link: openFile has looked already.
 const noFollow = 0
@@ -17,3 +20,6 @@ func isNoDirSync(err error) bool { return errors.Is(err, errors.ErrUnsupported) 
 
 // owned is not known here.
 func (osDisk) owned(string) bool { return false }
+
+// removed is not known here.
+func removed(*os.File) bool { return false }

@@ -124,3 +124,13 @@ func (osDisk) owned(name string) bool {
 }
 
 func isNoDirSync(err error) bool { return errors.Is(err, unix.EINVAL) }
+
+// removed reports whether a file has no name any more.
+func removed(f *os.File) bool {
+	var st unix.Stat_t
+	c, err := f.SyscallConn()
+	if err == nil {
+		err = c.Control(func(fd uintptr) { err = unix.Fstat(int(fd), &st) })
+	}
+	return err == nil && st.Nlink == 0
+}

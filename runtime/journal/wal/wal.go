@@ -170,7 +170,7 @@ func (l *Log) flush() error {
 		err = errors.New("short write")
 	}
 	if err != nil {
-		l.broken = fmt.Errorf("the journal cannot be written: %w", err)
+		l.broken = fmt.Errorf("the journal cannot be written: %w", Unusable(err))
 		return l.broken
 	}
 	l.pending = l.pending[:0]
@@ -197,7 +197,7 @@ func (l *Log) commit(end int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil && l.broken == nil {
-		l.broken = fmt.Errorf("the journal cannot be written: %w", err)
+		l.broken = fmt.Errorf("the journal cannot be written: %w", Unusable(err))
 	}
 	if l.broken != nil {
 		return l.broken
