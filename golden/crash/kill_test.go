@@ -71,6 +71,7 @@ func TestMain(m *testing.M) {
 	}
 	binaries = dir
 	code := m.Run()
+	stopServer()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -136,6 +137,7 @@ type history struct {
 type tally struct {
 	kills, runs, resumes, unbegun, named, again, done, keyed int
 	leased                                                   int // lives in which the lease of a dead one was not over
+	late                                                     int // deaths that a server had not noticed at once
 }
 
 func (t *tally) add(o tally) {
@@ -148,6 +150,7 @@ func (t *tally) add(o tally) {
 	t.done += o.done
 	t.keyed += o.keyed
 	t.leased += o.leased
+	t.late += o.late
 }
 
 func (t tally) String() string {
@@ -168,7 +171,11 @@ func newHistory(dir, exe string, seed uint64, sync string) (*history, error) {
 // play kills the program again and again until it succeeds all the same.
 func (h *history) play() error {
 	defer h.world.close()
-	kills := 1 + h.rand.IntN(24)
+	return h.goOn(1 + h.rand.IntN(24))
+}
+
+// goOn goes on with the program until it succeeds; it is killed a number of times before.
+func (h *history) goOn(kills int) error {
 	for life := 0; ; life++ {
 		if life > 200 {
 			return errors.New("the run does not come to an end")
@@ -256,6 +263,15 @@ func (h *history) start(args []string, input []byte, kill bool) (stdout, stderr 
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return nil, nil, nil, err
+	}
+	if s, ok := h.disk.(*stored); ok {
+		late, err := s.left()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if late {
+			h.tally.late++
+		}
 	}
 	return out.Bytes(), complaints.Bytes(), cmd.ProcessState, nil
 }

@@ -29,6 +29,7 @@ type world struct {
 	in    int // requests until the process is killed; 0: it is not
 	when  int // before the effect, behind it, or behind the answer
 	kill  func()
+	met   func(at string) // nil: nothing happens when something is asked for
 
 	closed *sync.Cond // a connection is no longer open
 }
@@ -67,6 +68,12 @@ func answer(at string) int {
 func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	kind, at, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	kill, when, nap, flaky := w.enter(kind, at, r.Header.Get("Idempotency-Key"))
+	w.mu.Lock()
+	met := w.met
+	w.mu.Unlock()
+	if met != nil {
+		met(at)
+	}
 	time.Sleep(nap)
 	if kill != nil && when == 0 {
 		kill()
@@ -140,6 +147,13 @@ func (w *world) arm(n int, kill func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.in, w.when, w.kill = n+1, w.rand.IntN(3), kill
+}
+
+// meet has met called when something is asked for, before it happens.
+func (w *world) meet(met func(at string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.met = met
 }
 
 func (w *world) disarm() {

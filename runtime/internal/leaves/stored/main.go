@@ -5,6 +5,7 @@
 //	stored URL list          prints the names of the runs
 //	stored URL read NAME     prints a file
 //	stored URL do STATEMENT  runs a statement on PostgreSQL
+//	stored URL ask QUERY     prints the number that a query on PostgreSQL answers with
 //	stored postgres N        starts PostgreSQL with the schemas h1 to hN, prints the URL and waits for the end of its input
 package main
 
@@ -30,10 +31,12 @@ func main() {
 		err = serve(args[1])
 	case len(args) == 3 && args[1] == "do":
 		err = do(args[0], args[2])
+	case len(args) == 3 && args[1] == "ask":
+		err = ask(args[0], args[2])
 	case len(args) == 2 && args[1] == "list", len(args) == 3 && args[1] == "read":
 		err = show(args)
 	default:
-		err = errors.New("usage: stored URL list, stored URL read NAME, stored URL do STATEMENT, stored postgres N")
+		err = errors.New("usage: stored URL list, stored URL read NAME, stored URL do STATEMENT, stored URL ask QUERY, stored postgres N")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -67,6 +70,18 @@ func do(address, statement string) error {
 		return err
 	}
 	_, err = db.ExecContext(context.Background(), statement)
+	return errors.Join(err, db.Close())
+}
+
+func ask(address, query string) error {
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		return err
+	}
+	var n int
+	if err = db.QueryRowContext(context.Background(), query).Scan(&n); err == nil {
+		fmt.Println(n)
+	}
 	return errors.Join(err, db.Close())
 }
 
