@@ -91,9 +91,12 @@ type Workflow[In, Out any] interface {
 // Register makes a worker, or a replayer of histories, carry out the workflow that info describes, and its calls. start is the
 // workflow's New. The error says what the calls need and the process does not have, such as a secret.
 func Register[W Workflow[In, Out], In, Out any](w worker.Registry, info *flow.Info, start func(...runtime.Option) (W, error), o Options) error {
-	rt, err := flow.New(info, append([]runtime.Option{runtime.WithPast(past{})}, o.Runtime...)...)
-	if err != nil {
-		return err
+	var rt *flow.Runtime
+	if _, replays := w.(replayer); !replays { // which makes no calls
+		var err error
+		if rt, err = flow.New(info, append([]runtime.Option{runtime.WithPast(past{})}, o.Runtime...)...); err != nil {
+			return err
+		}
 	}
 	var own W
 	p := &program{info: info, opts: o, rt: rt, names: map[engine.Callable]string{}, tools: map[string]engine.Callable{}, hashed: hashesOf(info)}
@@ -118,7 +121,7 @@ func Register[W Workflow[In, Out], In, Out any](w worker.Registry, info *flow.In
 type program struct {
 	info   *flow.Info
 	opts   Options
-	rt     *flow.Runtime // for calls
+	rt     *flow.Runtime // for calls; nil where histories are replayed
 	names  map[engine.Callable]string
 	tools  map[string]engine.Callable
 	hashed *journal.Hashes // of the graph and the nodes

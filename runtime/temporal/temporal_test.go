@@ -223,11 +223,14 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A worker without what its calls need does not start.
+// A worker without what its calls need does not start. Histories are replayed without it.
 func TestMissingSecret(t *testing.T) {
 	secret := &flow.Info{Name: "t", Nodes: nodes, Secrets: []string{"NOT_THERE"}}
-	err := temporal.Register(temporal.Replayer(worker.NewWorkflowReplayer()), secret, newWorkflow, temporal.Options{})
-	if err == nil || !strings.Contains(err.Error(), "NOT_THERE") {
+	var s testsuite.WorkflowTestSuite
+	if err := temporal.Register(s.NewTestWorkflowEnvironment(), secret, newWorkflow, temporal.Options{}); err == nil || !strings.Contains(err.Error(), "NOT_THERE") {
 		t.Errorf("%v", err)
+	}
+	if err := temporal.Register(temporal.Replayer(worker.NewWorkflowReplayer()), secret, newWorkflow, temporal.Options{}); err != nil {
+		t.Error(err)
 	}
 }
