@@ -181,10 +181,13 @@ func (m *commands) run(c *cli.Call, usage string, least, most int, f func(ctx co
 // failed reports the error of a request about a run.
 func (m *commands) failed(c *cli.Call, id string, err error) int {
 	var missing *serviceerror.NotFound
+	var space *serviceerror.NamespaceNotFound
 	var applied *temporal.ApplicationError
 	switch {
 	case errors.As(err, &missing) && strings.Contains(missing.Message, "already completed"):
 		return c.Fail(cli.ExitUsage, "run "+id+" has ended", "")
+	case errors.As(err, &space):
+		return c.Fail(cli.ExitFault, "the server has no namespace "+space.Namespace, "TEMPORAL_NAMESPACE names that of the runs")
 	case errors.As(err, &missing):
 		return c.Fail(cli.ExitUsage, "there is no run "+id, "start prints the ids of runs; TEMPORAL_NAMESPACE names their namespace")
 	case errors.As(err, &applied) && applied.Type() == "refused":
