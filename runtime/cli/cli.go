@@ -99,6 +99,7 @@ type system struct {
 	typed func() bool
 
 	closers []func() error // of the databases of runs
+	runs    string         // the flag that names them, for commands that are shown
 }
 
 // close releases what a verb has opened.

@@ -100,6 +100,9 @@ func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere)
 		s.complain(mistake{"--format jsonl writes the journal of one run", "write inspect RUN --format jsonl"})
 		return ExitUsage
 	}
+	if elsewhere {
+		return other.inspect(rest, *format, which)
+	}
 	folder, _, wrong := (&keepFlags{dir: *dir}).folder(s, info)
 	if wrong == nil && folder == nil {
 		if len(rest) == 0 || !strings.HasSuffix(rest[0], ".jsonl") {
@@ -112,20 +115,13 @@ func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere)
 		return ExitUsage
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(40)) // a long journal fits into less memory, and takes as long
-	in := &inspector{s: s, folder: folder, json: *format == "json", paper: paperOf(s)}
+	in := &inspector{s: s, folder: folder, json: *format == "json", paper: paperOf(s), flag: s.runs}
 	in.paper.respond, in.paper.filter = s.again("respond", ""), which
 	if info.Name == "" { // flowgen's own, which needs the workflow to go on with a run
-		in.paper.respond = "flowgen respond FILE "
+		in.paper.respond = "flowgen respond FILE " + s.runs
 	}
 	if len(rest) == 0 {
 		return in.list()
-	}
-	if elsewhere {
-		j, code, ok := other.Read(other.call, rest[0])
-		if !ok {
-			return code
-		}
-		return in.recorded(recorded{id: rest[0], j: j}, rest[1:], *format)
 	}
 	run, err := in.named(info.Name, rest[0], *format == "jsonl")
 	if err != nil {
@@ -202,6 +198,19 @@ type inspector struct {
 	folder *runs.Folder
 	json   bool
 	paper  paper
+	flag   string // that says where the run is
+}
+
+// inspect shows a run, or a call of it, without a folder of runs.
+func (e *Elsewhere) inspect(args []string, format string, which filter) int {
+	j, code, ok := e.Read(e.call, args[0])
+	if !ok {
+		return code
+	}
+	s := e.call.s
+	in := &inspector{s: s, json: format == "json", paper: paperOf(s), flag: "--" + e.Flag + " "}
+	in.paper.respond, in.paper.filter = s.again("respond", ""), which
+	return in.recorded(recorded{id: args[0], j: j}, args[1:], format)
 }
 
 func (in *inspector) show(v any, text func(*sheet)) int {
@@ -230,7 +239,7 @@ func (in *inspector) list() int {
 func (in *inspector) run(i *inspection) int {
 	shown, unknown := in.paper.filter.apply(i.Calls)
 	if unknown {
-		m := mistake{"run " + i.ID + " has no call of node " + in.paper.filter.node, "inspect " + i.ID + " shows its calls"}
+		m := mistake{"run " + i.ID + " has no call of node " + in.paper.filter.node, "inspect " + in.flag + i.ID + " shows its calls"}
 		var paths []string
 		for _, c := range i.Calls.all() {
 			path := journal.NodePath(c.Key)
@@ -322,7 +331,7 @@ func (in *inspector) call(run recorded, name string) int {
 	if whole.Calls.len() > 0 {
 		return in.show(whole.Calls, func(t *sheet) { t.filter.all = true; t.timeline(whole) })
 	}
-	m := mistake{"run " + run.id + " has no call " + name, "inspect " + run.id + " shows its calls"}
+	m := mistake{"run " + run.id + " has no call " + name, "inspect " + in.flag + run.id + " shows its calls"}
 	if near := nearest(name, run.keys()); near != "" {
 		m.help = "did you mean " + near + "?"
 	}

@@ -188,6 +188,10 @@ func TestWaiting(t *testing.T) {
 	if c, code := ask(time.Hour, "run"); code != ExitWaits || !strings.Contains(c.err.String(), "\nWell?\nwaiting for an answer to ask: ") || c.out.Len() > 0 {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}
+	other := t.TempDir() // the command that is shown works as it is
+	if c, _ := ask(time.Hour, "run", "--runs", other); !strings.Contains(c.err.String(), " respond --runs "+shellWord(other)+" ") {
+		t.Errorf("%s", c.err.String())
+	}
 	if c, code := ask(time.Hour, "resume", "latest"); code != ExitWaits {
 		t.Fatalf("%d: %s", code, c.err.String())
 	}

@@ -86,6 +86,9 @@ func (k *keepFlags) folder(s *system, info *flow.Info) (f *runs.Folder, asked bo
 		return nil, false, &mistake{err.Error(), ""}
 	}
 	named := cmp.Or(k.dir, s.env("FLOWGEN_RUNS"))
+	if k.dir != "" {
+		s.runs = "--runs " + shellWord(k.dir) + " "
+	}
 	if k.none || named == "off" {
 		return nil, false, nil
 	}
@@ -160,6 +163,7 @@ func ready(s *system, f *runs.Folder, asked bool) (ok bool, wrong *mistake) {
 
 // again is what a program is called as by its user, with a verb for a run.
 func (s *system) again(verb, id string) string {
+	id = s.runs + id
 	if file := s.env("FLOWGEN_FILE"); file != "" { // flowgen has started the program
 		return "flowgen " + verb + " " + shellWord(file) + " " + id
 	}

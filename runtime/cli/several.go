@@ -35,7 +35,7 @@ func (s *system) responders(ws []*serving.Workflow) func(workflow string) string
 	return func(workflow string) string {
 		for i, w := range ws {
 			if w.Info.Name == workflow {
-				return "flowgen respond " + shellWord(files[i]) + " "
+				return "flowgen respond " + shellWord(files[i]) + " " + s.runs
 			}
 		}
 		return s.again("respond", "")
