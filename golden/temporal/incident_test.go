@@ -3,6 +3,7 @@
 package temporal
 
 import (
+	"bufio"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,8 +83,32 @@ func (d *directory) input() string {
 	return "port=" + strconv.Itoa(d.front.Listener.Addr().(*net.TCPAddr).Port)
 }
 
+// threeWays are the commands of the guide that run the example, after those that build it.
+func threeWays(t *testing.T, replace ...string) (commands [][]string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/guides/temporal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "## One set of files")
+	_, rest, _ = strings.Cut(rest, "```sh\n")
+	block, _, _ := strings.Cut(rest, "```")
+	const begins = "flowgen build examples/incident/incident.flowgen.yaml --engine temporal --stores postgres -o incident\n" +
+		"go run ./examples/incident/directory &\nexport FLOWGEN_ROOT=examples/incident\n"
+	if !strings.HasPrefix(block, begins) {
+		t.Fatalf("the guide says\n%s", block)
+	}
+	for line := range strings.Lines(strings.NewReplacer(replace...).Replace(strings.TrimPrefix(block, begins))) {
+		commands = append(commands, strings.Fields(strings.TrimPrefix(line, "./incident ")))
+	}
+	if len(commands) != 5 {
+		t.Fatal(commands)
+	}
+	return commands
+}
+
 // The same YAML runs as one process, goes on from PostgreSQL after its process was killed, and runs as two workers of which one is
-// killed. The results are the same.
+// killed, with the commands of the guide. The results are the same.
 func TestIncident(t *testing.T) {
 	served(t)
 	for _, name := range []string{"python3", "node"} {
@@ -95,22 +121,36 @@ func TestIncident(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("FLOWGEN_ROOT", dir)
+	t.Setenv("FLOWGEN_RUNS", t.TempDir())
 	exe := build(t, incident, "--stores", "postgres")
 	d := newDirectory(t)
-	want := ok(t, exe, "run", "--quiet", "--no-journal", "--input", d.input())
+	runs := built.Postgres(t, 1) + "&lease=1s&search_path=h1"
+	commands := threeWays(t, "port=7080", d.input(), "postgres://ann@db/runs", runs)
+	plain, killed, resumes, works, starts := commands[0], commands[1], commands[2], commands[3], commands[4]
+
+	own := exec.Command(built.Go(t, "examples/incident/directory"))
+	said, err := own.StdoutPipe()
+	if err != nil || own.Start() != nil {
+		t.Fatal("no directory", err)
+	}
+	t.Cleanup(func() { _ = own.Process.Kill(); _ = own.Wait() })
+	port, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ok(t, exe, append(slices.Clone(plain[:len(plain)-1]), strings.TrimSpace(port))...)
 	if !strings.Contains(want, "team checkout") {
 		t.Fatal(want)
 	}
 
 	t.Run("resumed", func(t *testing.T) {
-		runs := built.Postgres(t, 1) + "&lease=1s&search_path=h1"
-		cmd := exec.Command(exe, "run", "--quiet", "--runs", runs, "--input", d.input())
+		cmd := exec.Command(exe, killed...)
 		d.arm(2, false, func() { _ = cmd.Process.Kill() })
 		if out, err := cmd.CombinedOutput(); err == nil {
 			t.Fatalf("it was not killed\n%s", out)
 		}
 		for {
-			out, complaints, code := call(t, exe, "resume", "latest", "--quiet", "--runs", runs)
+			out, complaints, code := call(t, exe, resumes...)
 			if strings.Contains(complaints, "another process") || strings.Contains(complaints, "lease") {
 				continue // it is not over
 			}
@@ -121,16 +161,16 @@ func TestIncident(t *testing.T) {
 		}
 	})
 	t.Run("workers", func(t *testing.T) {
-		first := worker(t, exe, "--heartbeat", "2s")
-		worker(t, exe, "--heartbeat", "2s")
+		first := worker(t, exe, works[1:]...)
+		worker(t, exe, works[1:]...)
 		dead := make(chan bool)
 		d.arm(2, true, func() { _ = first.Process.Kill(); close(dead) })
-		ok(t, exe, "start", "--id", "incident", "--input", d.input())
-		if got := ok(t, exe, "result", "incident"); got != want {
+		if got := ok(t, exe, starts...); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 		<-dead // in the run
-		ok(t, exe, "replay", "incident")
-		record(t, exe, "incident")
+		id := starts[slices.Index(starts, "--id")+1]
+		ok(t, exe, "replay", id)
+		record(t, exe, id)
 	})
 }
