@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/internal/built"
 )
@@ -190,6 +191,7 @@ func TestManyWrites(t *testing.T) {
 	store := t.TempDir()
 	flags := []string{"--blobs", store, "--events", strconv.Itoa(events)}
 	first, second := worker(t, exe, flags...), worker(t, exe, flags...)
+	began := time.Now()
 	out := fields[struct{ Sum, Count int }](t, ok(t, exe, "start", "--id", "many", "--wait", "--blobs", store, "--input-json", numbers(t, w.port(), items)))
 	_, done := w.counts()
 	for at, n := range done {
@@ -198,11 +200,13 @@ func TestManyWrites(t *testing.T) {
 		}
 	}
 	s := fields[state](t, ok(t, exe, "describe", "many"))
-	t.Logf("%d writes: %+v in the last history, workers of %d and %d MB", items, s, memory(t, first), memory(t, second))
+	t.Logf("%d writes in %v: %+v in the last history, workers of %d and %d MB", items, time.Since(began).Round(time.Second), s, memory(t, first), memory(t, second))
 	if out.Count != items || len(done) != items || s.Events > events+6*64 {
 		t.Errorf("%+v, %d writes, %+v", out, len(done), s)
 	}
+	began = time.Now()
 	ok(t, exe, append([]string{"replay", "many"}, flags...)...)
+	t.Logf("replayed in %v", time.Since(began).Round(100*time.Millisecond))
 }
 
 // memory ends a worker and returns the most megabytes that it had.
@@ -243,6 +247,9 @@ func TestInspect(t *testing.T) {
 	}
 	fails(t, 2, "there is no run nothing", exe, "inspect", "--temporal", "nothing")
 	fails(t, 2, "which run?", exe, "inspect", "--temporal")
+	fails(t, 2, "inspect --temporal shown shows its calls", exe, "inspect", "--temporal", "shown", "zzz")
+	t.Setenv("FLOWGEN_RUNS", "off") // is about other runs
+	ok(t, exe, "inspect", "--temporal", "shown")
 }
 
 // A run ends on the version that began it. A worker that continues runs of other versions stops where the program has changed, names
