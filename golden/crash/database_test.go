@@ -129,6 +129,7 @@ const (
 	failing  = 501
 	readonly = 511
 	lateness = 521
+	pausing  = 526
 	schemas  = 530
 )
 
