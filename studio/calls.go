@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
@@ -37,29 +38,46 @@ type columns struct {
 	Code    []string        `json:"code"`
 	Flags   []int           `json:"flags"` // 1 cached, 2 denied, 4 of a model, 8 made again, 16 a question
 	Total   int             `json:"total"`
+
+	tools map[string]int // indexes of Tools
 }
 
 func columnsOf(r *runs.Reader, at []int) *columns {
-	c := &columns{At: at, Tools: []string{}, Total: len(r.Calls())}
-	tools := map[string]int{}
+	c := newColumns(len(r.Calls()))
 	for _, i := range at {
 		one := &r.Calls()[i]
-		n, known := tools[one.Tool]
-		if !known {
-			n = len(c.Tools)
-			tools[one.Tool], c.Tools = n, append(c.Tools, one.Tool)
-		}
-		flags := 0
-		for bit, on := range []bool{one.Cached, one.Denied, one.Metered, one.Again, one.Tool == engine.HumanTool} {
-			if on {
-				flags |= 1 << bit
-			}
-		}
-		c.Key, c.Attempt, c.Tool, c.State = append(c.Key, one.Key), append(c.Attempt, one.Attempt), append(c.Tool, n), append(c.State, r.State(one))
-		c.Start, c.End = append(c.Start, float64(one.Start)/1e6), append(c.End, float64(one.End)/1e6)
-		c.Tokens, c.Cost, c.Code, c.Flags = append(c.Tokens, one.Tokens), append(c.Cost, one.CostUSD), append(c.Code, one.Code), append(c.Flags, flags)
+		flags := flagsOf(one.Cached, one.Denied, one.Metered, one.Again, one.Tool == engine.HumanTool)
+		c.add(i, one.Key, one.Attempt, one.Tool, r.State(one), one.Start, one.End, one.Code, flags)
+		c.Tokens, c.Cost = append(c.Tokens, one.Tokens), append(c.Cost, one.CostUSD)
 	}
 	return c
+}
+
+func newColumns(total int) *columns {
+	return &columns{At: []int{}, Tools: []string{}, Total: total, tools: map[string]int{}}
+}
+
+// add appends to all columns but Tokens and Cost.
+func (c *columns) add(i int, key string, attempt int, tool string, state journal.State, start, end time.Duration, code string, flags int) {
+	n, known := c.tools[tool]
+	if !known {
+		n = len(c.Tools)
+		c.tools[tool], c.Tools = n, append(c.Tools, tool)
+	}
+	c.At, c.Key, c.Attempt, c.Tool, c.State = append(c.At, i), append(c.Key, key), append(c.Attempt, attempt), append(c.Tool, n), append(c.State, state)
+	c.Start, c.End = append(c.Start, float64(start)/1e6), append(c.End, float64(end)/1e6)
+	c.Code, c.Flags = append(c.Code, code), append(c.Flags, flags)
+}
+
+// flagsOf are Flags of a call.
+func flagsOf(on ...bool) int {
+	flags := 0
+	for bit, set := range on {
+		if set {
+			flags |= 1 << bit
+		}
+	}
+	return flags
 }
 
 func (s *Server) calls(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -106,7 +124,8 @@ type aCall struct {
 	Attachments []tool.Attachment `json:"attachments,omitempty"`
 	Input       *aValue           `json:"input,omitempty"`
 	Output      *aValue           `json:"output,omitempty"`
-	Attempts    []int             `json:"attempts"` // the numbers of all attempts of the call
+	Attempts    []int             `json:"attempts"`        // the numbers of all attempts of the call
+	Lacks       string            `json:"lacks,omitempty"` // why there is no input and output
 }
 
 // aValue is an input or output, or its beginning.

@@ -53,6 +53,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			watch = append(watch, st.changed("project.changed", s.projectMark))
 		case topic == "runs":
 			watch = append(watch, st.changed("runs.changed", s.runsMark))
+			if s.opts.Server != nil {
+				watch = append(watch, st.changed("runs.changed", s.serverMark(r.Context())))
+			}
+		case isRun && s.opts.Server != nil && strings.HasPrefix(id, elsewhere):
+			watch = append(watch, st.server(r.Context(), strings.TrimPrefix(id, elsewhere)))
 		case isRun:
 			reader, err := s.opts.Runs.Follow(id)
 			if err != nil {

@@ -56,7 +56,11 @@ func (s *Server) project(http.ResponseWriter, *http.Request) (any, error) {
 		}
 		files = append(files, f)
 	}
-	return map[string]any{"root": s.opts.Root, "version": s.opts.Version, "read_only": s.opts.ReadOnly, "no_run": s.opts.NoRun || s.opts.ReadOnly,
+	server := ""
+	if s.opts.Server != nil {
+		server = s.opts.Server.URL
+	}
+	return map[string]any{"server": server, "root": s.opts.Root, "version": s.opts.Version, "read_only": s.opts.ReadOnly, "no_run": s.opts.NoRun || s.opts.ReadOnly,
 		"runs": s.opts.Runs.String(), "problem": problem, "files": files}, nil
 }
 

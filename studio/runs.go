@@ -207,11 +207,15 @@ type runList struct {
 	Counts map[runState]int `json:"counts"` // of the runs that the other filters leave
 	Total  int              `json:"total"`
 	Next   string           `json:"next,omitempty"`
-	Names  []string         `json:"workflows"` // that have runs
-	Folder string           `json:"folder"`
+	Names  []string         `json:"workflows"`        // that have runs
+	Folder string           `json:"folder"`           // or the address of the server
+	Server bool             `json:"server,omitempty"` // it is a server, which counts nothing
 }
 
 func (s *Server) list(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if r.URL.Query().Get("in") == "server" {
+		return s.serverList(r)
+	}
 	q := r.URL.Query()
 	all, err := s.opts.Runs.List()
 	if err != nil {
@@ -332,6 +336,8 @@ type runHead struct {
 	Places   map[string]runs.PlanNode  `json:"-"`
 	Nodes    map[string]map[string]int `json:"nodes,omitempty"` // by path: how many calls are in each state
 	Agents   []agentBounds             `json:"agents,omitempty"`
+	Server   string                    `json:"server,omitempty"` // address of the server that has the run
+	Lacks    string                    `json:"lacks,omitempty"`  // what it does not say
 }
 
 // question is one that waits for a user.
@@ -342,7 +348,7 @@ type question struct {
 	Text     string    `json:"text"`
 	Type     string    `json:"type"`
 	Choices  []string  `json:"choices,omitempty"`
-	Since    time.Time `json:"since"`
+	Since    time.Time `json:"since,omitzero"`
 	Until    time.Time `json:"until,omitzero"`
 }
 
@@ -502,7 +508,7 @@ func (s *Server) diff(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"report": d, "text": d.Text(), "equal": d.Equal()}, nil
 }
 
-func (s *Server) inbox(http.ResponseWriter, *http.Request) (any, error) {
+func (s *Server) inbox(_ http.ResponseWriter, r *http.Request) (any, error) {
 	all, err := s.opts.Runs.List()
 	if err != nil {
 		return nil, err
@@ -512,13 +518,20 @@ func (s *Server) inbox(http.ResponseWriter, *http.Request) (any, error) {
 		if all[i].Outcome != journal.Waiting && all[i].Outcome != journal.Open || all[i].Workflow == "" {
 			continue
 		}
-		r, err := s.opts.Runs.Follow(all[i].ID)
-		if err != nil || r.All() != nil {
+		reader, err := s.opts.Runs.Follow(all[i].ID)
+		if err != nil || reader.All() != nil {
 			continue
 		}
-		for _, q := range s.headOf(r, nil).Waits {
+		for _, q := range s.headOf(reader, nil).Waits {
 			q.Run, q.Workflow = all[i].ID, all[i].Workflow
 			list = append(list, q)
+		}
+	}
+	problem := ""
+	if s.opts.Server != nil {
+		theirs, err := s.serverQuestions(r.Context())
+		if list = append(list, theirs...); err != nil {
+			problem = problemOf(err).Title + ": " + problemOf(err).Detail
 		}
 	}
 	slices.SortStableFunc(list, func(a, b question) int { // the first deadline first
@@ -531,7 +544,7 @@ func (s *Server) inbox(http.ResponseWriter, *http.Request) (any, error) {
 		}
 		return cmp.Or(a.Until.Compare(b.Until), a.Since.Compare(b.Since))
 	})
-	return map[string]any{"questions": list}, nil
+	return map[string]any{"questions": list, "problem": problem}, nil
 }
 
 // number reads a parameter that is an integer from zero; def where it is not given.

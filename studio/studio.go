@@ -24,6 +24,7 @@ type Options struct {
 	Version string // of flowgen
 	Project Project
 	Runs    *runs.Folder
+	Server  *Remote // whose runs are shown, too; nil: there is none
 
 	Hosts  []string // names besides those of this machine that requests may have, as HOST or HOST:PORT
 	Secure bool     // pages reach it with https
@@ -60,7 +61,7 @@ type CaseFile struct {
 	Problem  string   `json:"problem,omitempty"` // why it cannot be read
 }
 
-// EditNode is the kind of an Operation that replaces the prompt, the tool or the arguments of a node.
+// EditNode is the kind of an Operation that replaces the prompt, the tool, the arguments or the tools of a node.
 const EditNode = "node"
 
 // A NodeText is what a node says in its file, as far as it can be edited.
@@ -69,6 +70,8 @@ type NodeText struct {
 	Tool   string   `json:"tool,omitempty"`
 	With   string   `json:"with,omitempty"` // in YAML
 	Tools  []string `json:"tools"`          // of the workflow
+
+	AgentTools string `json:"agent_tools,omitempty"` // what an agent can call, in YAML
 }
 
 // ErrStale is the error of an edit whose file has changed since it was shown.
@@ -85,6 +88,7 @@ type Workflow struct {
 	Errors      int              // among them
 	Warnings    int              // among them
 	Info        *flow.Info       // nil where it has errors
+	Hash        string           // of the workflow, as runs have it
 	Plan        string           // as `plan` prints it
 	AtMost      json.RawMessage  // the worst case, of the plan
 	Manifest    string           // as `manifest` prints it
@@ -117,7 +121,9 @@ type AgentTool struct {
 	Name        string   `json:"name"`
 	FullName    string   `json:"full_name"` // with its version
 	Description string   `json:"description,omitempty"`
+	Version     string   `json:"version"`
 	Category    string   `json:"category,omitempty"`
+	Tags        []string `json:"tags,omitempty"`
 	Effects     string   `json:"effects"`
 	Deprecated  string   `json:"deprecated,omitempty"` // why
 	On          bool     `json:"on"`                   // the agent can call it
@@ -141,7 +147,7 @@ type Pin struct {
 
 // An Operation is an edit of a workflow file that somebody wants.
 type Operation struct {
-	Kind     string `json:"kind"` // case, fix, pin, tool.on, tool.off, materialize, node or undo
+	Kind     string `json:"kind"` // case, fix, pin, tool.on, tool.off, tool.version, materialize, node or undo
 	File     string `json:"file"`
 	Node     string `json:"node,omitempty"` // of an agent
 	Tool     string `json:"tool,omitempty"`
@@ -152,7 +158,9 @@ type Operation struct {
 	Call     string `json:"call,omitempty"`
 	Prompt   string `json:"prompt,omitempty"`
 	With     string `json:"with,omitempty"`
-	Pin      string `json:"pin,omitempty"` // of an agent, as NODE.PIN, in place of Call
+
+	AgentTools string `json:"agent_tools,omitempty"`
+	Pin        string `json:"pin,omitempty"` // of an agent, as NODE.PIN, in place of Call
 }
 
 // An Edit is what an Operation changes.
@@ -212,33 +220,33 @@ func (s *Server) Close() { s.stop() }
 
 func (s *Server) routes() {
 	s.mux = http.NewServeMux()
-	get := func(path string, h func(http.ResponseWriter, *http.Request) (any, error)) {
+	get := func(path string, h handler) {
 		s.mux.Handle("GET /api/v1/"+path, answer(h))
 	}
 	get("project", s.project)
 	get("workflow", s.workflow)
 	get("node", s.node)
 	get("runs", s.list)
-	get("runs/{id}", s.run)
-	get("runs/{id}/calls", s.calls)
-	get("runs/{id}/calls/{n}", s.call)
-	get("runs/{id}/graph", s.runGraph)
-	get("runs/{id}/report", s.report)
+	get("runs/{id}", s.either(s.run, s.serverRun))
+	get("runs/{id}/calls", s.either(s.calls, nil))
+	get("runs/{id}/calls/{n}", s.either(s.call, s.serverCall))
+	get("runs/{id}/graph", s.either(s.runGraph, s.serverGraph))
+	get("runs/{id}/report", s.either(s.report, nil))
 	get("diff/{a}/{b}", s.diff)
 	get("inbox", s.inbox)
 	get("tests", s.tests)
 	get("graph", s.graph)
-	get("runs/{id}/calls/{n}/attachments/{k}", s.attachment)
+	get("runs/{id}/calls/{n}/attachments/{k}", s.either(s.attachment, nil))
 	get("usage", s.usage)
 	s.mux.HandleFunc("GET /api/v1/runs/{id}/calls/{n}/{what}", s.value)
 	s.mux.HandleFunc("GET /api/v1/events", s.events)
 	if s.opts.ReadOnly { // what changes something has no address then
 		return
 	}
-	post := func(path string, h func(http.ResponseWriter, *http.Request) (any, error)) {
+	post := func(path string, h handler) {
 		s.mux.Handle("POST /api/v1/"+path, answer(h))
 	}
-	post("runs/{id}/answers", s.answer)
+	post("runs/{id}/answers", s.either(s.answer, s.serverAnswer))
 	post("edits", s.propose)
 	post("edits/{id}/apply", s.apply)
 	if s.opts.NoRun {
@@ -246,9 +254,9 @@ func (s *Server) routes() {
 	}
 	post("runs", s.begin)
 	post("tests", s.test)
-	post("runs/{id}/resume", s.resume)
-	post("runs/{id}/cancel", s.cancel)
-	post("runs/{id}/rerun", s.rerun)
+	post("runs/{id}/resume", s.either(s.resume, s.serverResume))
+	post("runs/{id}/cancel", s.either(s.cancel, s.serverCancel))
+	post("runs/{id}/rerun", s.either(s.rerun, nil))
 }
 
 // Serve answers requests on a listener until the context ends.

@@ -11,9 +11,16 @@ import (
 	"github.com/flowgen-dev/flowgen/ir"
 )
 
+// What switchTool does.
+const (
+	toolOn      = "tool.on"
+	toolOff     = "tool.off"
+	toolVersion = "tool.version" // in the place of another version of the tool
+)
+
 // switchTool adds a tool to the `tools` of an agent, or takes it out: the smallest edit of the file, which is written only if the
 // result passes `check`. dry writes nothing.
-func (a *app) switchTool(name, node, tool string, on, dry bool) error {
+func (a *app) switchTool(name, node, tool, how string, dry bool) error {
 	files := newDisk()
 	before := a.compile(files, name)
 	if before.program == nil {
@@ -38,7 +45,7 @@ func (a *app) switchTool(name, node, tool string, on, dry bool) error {
 	if file == nil || file.Module != "" {
 		return fmt.Errorf("the `tools` of node %s are not in a file of this folder", node)
 	}
-	text, err := switched(before.workflow, tools, t, on)
+	text, err := switched(before.workflow, tools, t, how)
 	if err != nil {
 		return err
 	}
@@ -54,7 +61,7 @@ func (a *app) switchTool(name, node, tool string, on, dry bool) error {
 		return err
 	}
 	_, n, err = agentNode(&after.workflow.Body, node)
-	if err != nil || has(after.workflow, toolsOfAgent(after.workflow, n.Verb.(*ir.Agent)), t) != on {
+	if err != nil || has(after.workflow, toolsOfAgent(after.workflow, n.Verb.(*ir.Agent)), t) != (how != toolOff) {
 		return errors.New("the edited file does not say so")
 	}
 	if _, err := io.WriteString(a.stdout, unified(file.Name, file.Text, text)); err != nil || dry {
@@ -83,13 +90,16 @@ func has(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool) bool {
 	return false
 }
 
-// switched is the text of the file in which tools are listed, with one more or less.
-func switched(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool, on bool) (string, error) {
+// switched is the text of the file in which tools are listed, with one more or less, or with another version of one.
+func switched(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool, how string) (string, error) {
 	text := tools[0].Tool.Span.File.Text
-	if on {
-		if has(wf, tools, t) {
-			return "", fmt.Errorf("the agent has tool %s already", t.Key.Name)
-		}
+	if how != toolOff && has(wf, tools, t) {
+		return "", fmt.Errorf("the agent has tool %s already", t.Key.Name)
+	}
+	if how == toolVersion {
+		return versioned(wf, tools, t)
+	}
+	if how == toolOn {
 		last := tools[len(tools)-1]
 		if !simple(text, last) {
 			return "", fmt.Errorf("the last tool of the agent is written with arguments: add %s to the file by hand", t.Key.Name)
@@ -122,6 +132,21 @@ func switched(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool, on bool) (stri
 		return text[:tools[i-1].Tool.Span.Hi] + text[at.Hi:], nil
 	}
 	return "", fmt.Errorf("the agent does not have tool %s", t.Key.Name)
+}
+
+// versioned is the text of the file with a tool in the place of another version of it. Its arguments stay.
+func versioned(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool) (string, error) {
+	for _, one := range tools {
+		if found := toolNamed(wf, one.Tool.Name); found != nil && found.Name.Name == t.Name.Name {
+			at := one.Tool.Span
+			text := at.File.Text
+			if text[at.Lo:at.Hi] != one.Tool.Name {
+				return "", fmt.Errorf("tool %s is written in quotes: change its version in the file by hand", one.Tool.Name)
+			}
+			return text[:at.Lo] + t.Key.Name + text[at.Hi:], nil
+		}
+	}
+	return "", fmt.Errorf("the agent has no other version of tool %s", t.Name.Name)
 }
 
 // simple reports whether a tool is written as its name alone.

@@ -30,6 +30,7 @@ output: {text: $help.response}
 // TestSwitchTool: a tool of an agent is added and taken out as the smallest edit, wherever the list is and however it is
 // written; what cannot be done is refused with a reason, and nothing is written.
 func TestSwitchTool(t *testing.T) {
+	versions := "    tools: [search, blame@1] # two"
 	flow, block := "    tools: [search, blame] # two", "    tools:\n      - search # first\n      - blame # second"
 	tests := []struct{ name, list, tool, was, now, refused string }{
 		{"on", flow, "count", "[search, blame]", "[search, blame, count]", ""},
@@ -40,6 +41,9 @@ func TestSwitchTool(t *testing.T) {
 		{"the only one", "    tools: [search]", "search", "", "", "only tool"},
 		{"on, and it is", flow, "search", "", "", "already"},
 		{"off, and it is", flow, "count", "", "", "does not have"},
+		{"version", versions, "blame@2", "blame@1]", "blame@2]", ""},
+		{"version, and it is", versions, "blame@1", "", "", "already"},
+		{"version of none", flow, "count", "", "", "no other version"},
 		{"unknown", flow, "nothing", "", "", "no tool nothing"},
 		{"with arguments", `    tools: [search, {tool: blame, as: who}]`, "blame", "", "", "by hand"},
 	}
@@ -52,12 +56,21 @@ func TestSwitchTool(t *testing.T) {
 					agents, agent, tools = "agents:\n  helper:\n    model: fast\n"+tt.list, "helper", ""
 				}
 				text := strings.NewReplacer("AGENTS\n", agents+"\n", "AGENT", agent, "TOOLS\n", tools+"\n").Replace(switching)
+				how := toolOff
+				if strings.HasPrefix(tt.name, "on") || tt.name == "unknown" {
+					how = toolOn
+				}
+				if strings.HasPrefix(tt.name, "version") {
+					how = toolVersion
+				}
+				if strings.Contains(tt.list, "blame@1") {
+					text = strings.Replace(text, "  blame: {", "  blame@1: {command: [echo, eve], in: {q: string}, out: string, effects: reads, description: said who}\n  blame@2: {", 1)
+				}
 				if err := os.WriteFile("w.flowgen.yaml", []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				on := strings.HasPrefix(tt.name, "on") || tt.name == "unknown"
 				var out, errs bytes.Buffer
-				err := (&app{stdout: &out, stderr: &errs}).switchTool("w.flowgen.yaml", "help", tt.tool, on, false)
+				err := (&app{stdout: &out, stderr: &errs}).switchTool("w.flowgen.yaml", "help", tt.tool, how, false)
 				got, readErr := os.ReadFile(filepath.Join(".", "w.flowgen.yaml"))
 				if readErr != nil {
 					t.Fatal(readErr)

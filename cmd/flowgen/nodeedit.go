@@ -70,6 +70,9 @@ func (a *app) editableNode(name, node string) (*editable, error) {
 func (e *editable) text() *studio.NodeText {
 	file := e.at.workflow.File.Text
 	out := &studio.NodeText{Prompt: insert.Written(file, e.path, "prompt"), Tool: insert.Written(file, e.path, "tool"), With: insert.Written(file, e.path, "with"), Tools: []string{}}
+	if _, ok := e.at.node.Verb.(*ir.Agent); ok {
+		out.AgentTools = insert.Written(file, e.path, "tools")
+	}
 	if e.prompt != "" {
 		_, out.Prompt = frontMatter(string(e.files.texts[e.prompt]))
 	}
@@ -93,7 +96,7 @@ func frontMatter(text string) (front, rest string) {
 func (e *editable) edited(a *app, op studio.Operation) (map[string]string, error) {
 	file := e.at.workflow.File
 	texts, now := map[string]string{}, file.Text
-	for _, f := range []struct{ key, value string }{{"prompt", op.Prompt}, {"tool", op.Tool}, {"with", op.With}} {
+	for _, f := range []struct{ key, value string }{{"prompt", op.Prompt}, {"tool", op.Tool}, {"with", op.With}, {"tools", op.AgentTools}} {
 		var err error
 		switch {
 		case f.value == "":

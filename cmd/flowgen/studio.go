@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,7 @@ type studioFlags struct {
 	port            uint16
 	hosts           []string
 	cert, key       string // files, for TLS
+	server, token   string // of `serve`, and the file with a token for it
 	proxy, open     bool
 	readOnly, noRun bool
 }
@@ -58,6 +61,8 @@ func (a *app) studioCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate")
 	cmd.Flags().BoolVar(&f.proxy, "behind-proxy", false, "a proxy in front of it answers https")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in a browser")
+	cmd.Flags().StringVar(&f.server, "server", "", "address of a server of `serve`, whose runs are shown, too, such as https://triage.example.com")
+	cmd.Flags().StringVar(&f.token, "server-token", "", "`FILE` with the token that the server asks for")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "change and start nothing")
 	cmd.Flags().BoolVar(&f.noRun, "no-run", false, "start nothing; edits and answers are written")
 	return cmd
@@ -80,6 +85,11 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 			return err
 		}
 	}
+	if f.token != "" {
+		if f.token, err = filepath.Abs(f.token); err != nil {
+			return err
+		}
+	}
 	if err := os.Chdir(folder); err != nil {
 		return err
 	}
@@ -91,13 +101,17 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 	if err != nil {
 		return err
 	}
+	remote, err := f.remote()
+	if err != nil {
+		return err
+	}
 	listeners, err := f.listen()
 	if err != nil {
 		return err
 	}
 	port := strconv.Itoa(listeners[0].Addr().(*net.TCPAddr).Port)
 	server := studio.New(studio.Options{
-		Root: root, Version: origin.Version(), Project: newStudioProject(recorded.Dir()), Runs: recorded, ReadOnly: f.readOnly, NoRun: f.noRun, Hosts: f.hosts, Secure: f.cert != "" || f.proxy,
+		Root: root, Version: origin.Version(), Project: newStudioProject(recorded.Dir()), Runs: recorded, Server: remote, ReadOnly: f.readOnly, NoRun: f.noRun, Hosts: f.hosts, Secure: f.cert != "" || f.proxy,
 		Command: func(args ...string) *exec.Cmd { return exec.Command(self, args...) },
 	}, port)
 	fmt.Fprintf(a.stderr, "flowgen: studio of %s, until Ctrl-C:\n", root)
@@ -119,6 +133,38 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 	defer stop()
 	return server.Serve(ctx, listeners...)
 }
+
+// remote is the server of --server; nil without it. A token is not sent in clear to other machines.
+func (f *studioFlags) remote() (*studio.Remote, error) {
+	if f.server == "" {
+		if f.token != "" {
+			return nil, usage("--server-token is for the server of --server, which is missing")
+		}
+		return nil, nil
+	}
+	at, err := url.Parse(f.server)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
+		return nil, usage("--server %q: write an address such as https://triage.example.com", f.server)
+	}
+	m := &studio.Remote{URL: strings.TrimSuffix(f.server, "/")}
+	if f.token == "" {
+		return m, nil
+	}
+	if at.Scheme == "http" && !isLoopback(net.JoinHostPort(at.Hostname(), "0")) {
+		return nil, usage("--server-token: %s would get the token unencrypted; write https", f.server)
+	}
+	m.Token = func() (string, error) {
+		text, err := files.Read(f.token, maxToken)
+		return strings.TrimSpace(string(text)), err
+	}
+	if _, err := m.Token(); err != nil {
+		return nil, unusablef("the token for the server cannot be read: %w", err)
+	}
+	return m, nil
+}
+
+// maxToken bounds the file of --server-token.
+const maxToken = 64 << 10 // bytes
 
 // listen opens the address of --addr, or one of this machine.
 func (f *studioFlags) listen() ([]net.Listener, error) {

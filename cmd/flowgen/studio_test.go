@@ -93,7 +93,9 @@ func freePort(t *testing.T) string {
 
 // TestStudioFolder: what is no folder, and a taken port, are mistakes of the command line.
 func TestStudioFolder(t *testing.T) {
-	for _, args := range []string{"studio nowhere", "studio studio_test.go", "studio a b", "studio --port 70000"} {
+	for _, args := range []string{"studio nowhere", "studio studio_test.go", "studio a b", "studio --port 70000",
+		"studio --server ftp://x", "studio --server http://user:word@127.0.0.1:9", "studio --server-token x", "studio --server http://example.com --server-token x",
+		"studio --server http://127.0.0.1:9 --server-token nowhere"} {
 		var out strings.Builder
 		if code := run(strings.Fields(args), strings.NewReader(""), &out, &out); code != exitUsage {
 			t.Errorf("%s: %d %s", args, code, out.String())

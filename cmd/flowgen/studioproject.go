@@ -18,6 +18,7 @@ import (
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/ir/hashes"
 	"github.com/flowgen-dev/flowgen/ir/manifest"
 	"github.com/flowgen-dev/flowgen/ir/plan"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -117,6 +118,7 @@ func shown(one *app, c *compiled, disk *disk) *studio.Workflow {
 		return w
 	}
 	w.Info = described(c.program)
+	w.Hash = hashes.Of(c.program).Graph
 	why := plan.Why(c.program)
 	w.Plan, _ = cli.PlanText(why.JSON())
 	w.AtMost, _ = json.Marshal(why.AtMost)
@@ -178,7 +180,7 @@ func agentOf(wf *ir.Workflow, node string, agent *ir.Agent) studio.Agent {
 		}
 	}
 	for _, t := range wf.Tools {
-		tool := studio.AgentTool{Name: t.Key.Name, FullName: t.FullName(), Description: t.Description, Category: t.Category, Effects: t.Effects.String(), On: called[t]}
+		tool := studio.AgentTool{Name: t.Key.Name, FullName: t.FullName(), Description: t.Description, Category: t.Category, Tags: t.Tags, Version: t.Version, Effects: t.Effects.String(), On: called[t]}
 		if t.State == "deprecated" || t.State == "blocked" {
 			tool.Deprecated = t.State
 		}
@@ -271,8 +273,8 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			return nil, one.editNode(op, dry)
 		case "fix":
 			return nil, one.fixes(op.File, dry)
-		case "tool.on", "tool.off":
-			return nil, one.switchTool(op.File, op.Node, op.Tool, op.Kind == "tool.on", dry)
+		case toolOn, toolOff, toolVersion:
+			return nil, one.switchTool(op.File, op.Node, op.Tool, op.Kind, dry)
 		case "materialize":
 			f := &materializeFlags{from: runSource{dir: p.runs}, file: op.File, id: op.Name, pin: op.Pin, dry: dry}
 			f.after = func(c *compiled, node string) {
@@ -285,7 +287,7 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			}
 			return nil, one.materialize(f, []string{op.Run, op.Call})
 		}
-		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, tool.on, tool.off, materialize, node and undo", op.Kind)
+		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, tool.on, tool.off, tool.version, materialize, node and undo", op.Kind)
 	})
 	if errors.Is(err, errReported) {
 		err = errors.New(strings.TrimSpace(notes.String()))

@@ -87,6 +87,8 @@ func TestStories(t *testing.T) {
 		"two large outputs":                alike,
 		"journals that are not whole":      strange,
 		"hostile texts in one file":        reportedHostile,
+		"runs of a server":                 elsewhere,
+		"another version of a tool":        versions,
 	} {
 		t.Run(name, func(t *testing.T) { tell(t, exe, browser) })
 	}

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, param, request } from "./api";
 import { type Attachment, Attached, Grid, gridOf } from "./attachments";
-import { Proposal } from "./pages";
+import { isRemote, Proposal } from "./pages";
 import { Badge, Mark, scrolls, tone, Trouble, word } from "./parts";
 import { go, route, set } from "./route";
 import { type AgentBounds, type Message, One, Offered, Talk } from "./talk";
@@ -15,16 +15,21 @@ interface Value { text: string; size: number; cut?: boolean }
 interface Whole {
   n: number; key: string; node: string; attempt: number; tool: string; effects: string; call_id: string; state: string; start: number; end: number; tokens: number; cost_usd: string;
   cached?: boolean; truncated?: boolean; denied?: boolean; sandbox?: string; cancelled?: string; error?: { code: string; message: string; details?: unknown }; stack?: string; logs?: string;
-  attachments?: Attachment[]; input?: Value; output?: Value; attempts: number[];
+  attachments?: Attachment[]; input?: Value; output?: Value; attempts: number[]; lacks?: string;
 }
 
 export function CallPanel({ run, n, version, said, turns, all, agents, file, off, running, now, input, still }: { all: Call[]; agents?: AgentBounds[]; run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean; running: boolean; now: number; input?: unknown; still?: boolean }) {
   const [call, show] = useState<Whole>();
   const [bad, say] = useState("");
+  const remote = isRemote(run);
   useEffect(() => {
     let here = true;
     say("");
-    get<Whole>("runs/" + param(run) + "/calls/" + n).then((c) => here && show(c)).catch((e: Error) => here && say(e.message));
+    const known = remote ? all[n] : undefined;
+    if (remote && !known) return;
+    const nth = all.filter((c) => c && known && c.n < n && c.key === known.key && !["open", "waiting", "interrupted"].includes(c.state)).length;
+    get<Whole>("runs/" + param(run) + "/calls/" + n + (known ? "?key=" + param(known.key) + "&nth=" + nth : ""))
+      .then((c) => here && show(known ? { ...c, tool: known.tool, attempt: known.attempt, state: known.state, start: known.start, end: known.end, attempts: all.filter((o) => o?.key === known.key).map((o) => o.n) } : c)).catch((e: Error) => here && say(e.message));
     return () => void (here = false);
   }, [run, n, version]);
   const close = <button class="btn bare" onClick={() => set("c", "")}>Close <kbd>Esc</kbd></button>;
@@ -42,12 +47,13 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
           {call.error.details != null && <pre class="code block" {...scrolls("Details of the error")}>{plain(JSON.stringify(call.error.details, null, 2)).slice(0, 20000)}</pre>}</section>}
         <dl class="facts">
           <dt>state</dt><dd class={tone(state)}>{word(state)}{call.cached && <Badge tone="hit">cached</Badge>}{call.denied && <Badge>denied by the policy</Badge>}{call.truncated && <Badge>truncated</Badge>}</dd>
-          <dt>tool</dt><dd><code>{line(call.tool)}</code> <Badge>effects {call.effects}</Badge>{call.sandbox && <Badge>sandbox {line(call.sandbox)}</Badge>}</dd>
+          <dt>tool</dt><dd><code>{line(call.tool)}</code> {call.effects && <Badge>effects {call.effects}</Badge>}{call.sandbox && <Badge>sandbox {line(call.sandbox)}</Badge>}</dd>
           <dt>began</dt><dd>+{span(call.start)}, {state === "open" ? <>running for {span(Math.max(0, now - call.start))}</> : state === "stopped" || state === "in_doubt" ? "without a result" : <>took {span(call.end - call.start)}</>}</dd>
           {call.tokens > 0 && <><dt>tokens</dt><dd>{count(call.tokens)}, {call.cost_usd === "0" ? "no known price" : dollars(call.cost_usd)}</dd></>}
-          <dt>call id</dt><dd><code class="cut">{line(call.call_id)}</code></dd>
+          {call.call_id && <><dt>call id</dt><dd><code class="cut">{line(call.call_id)}</code></dd></>}
           {call.attempts.length > 1 && <><dt>attempts</dt><dd class="flex wrap">{call.attempts.map((a, i) => <button class="chip" aria-pressed={a === n} onClick={() => go(path + "?" + withCall(a))}>{i + 1}</button>)}</dd></>}
         </dl>
+        {call.lacks && <p class="dim">{call.lacks}</p>}
         {state === "stopped" && <p class="dim">The program that made this call is gone. Resume repeats it.</p>}
         {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" {...scrolls("Said so far")}>{plain(said)}</pre></section>}
         {turns.length > 0 && <div><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
@@ -56,7 +62,7 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
         <Part name="Output" run={run} n={n} what="output" v={call.output} />
         <Messages v={call.input} />
         <Part name="Input" run={run} n={n} what="input" v={call.input} />
-        {!!call.attachments?.length && <section><h2>Attachments</h2>{call.attachments.map((a, k) => <Attached key={k} run={run} n={n} k={k} a={a} />)}</section>}
+        {!!call.attachments?.length && <section><h2>Attachments</h2>{call.attachments.map((a, k) => remote ? <p key={k}><code>{line(a.url)}</code> is kept by the server</p> : <Attached key={k} run={run} n={n} k={k} a={a} />)}</section>}
         {call.stack && <section><h2>Stack</h2><pre class="code block" {...scrolls("Stack")}>{plain(call.stack)}</pre></section>}
         {call.logs && <section><h2>Logs</h2><pre class="code block" {...scrolls("Logs")}>{plain(call.logs)}</pre></section>}
         {!!file && !still && !running && <Rerun key={call.key} run={run} node={call.node} file={file} input={input} open={route.value.query.get("rerun") === "1"} />}
@@ -94,7 +100,8 @@ function Part({ name, run, n, what, v }: { name: string; run: string; n: number;
     <section><h2>{name} <small>{bytes(v.size)}</small>{grid && <button class="btn bare" onClick={() => write(!asText)}>{asText ? "as a table" : "as JSON"}</button>}</h2>
       {grid && !asText ? <Grid grid={grid} /> : <pre class="code block value" {...scrolls(name)}>{plain(all || v.text)}</pre>}
       {v.cut && report && <p class="dim">its beginning: the file was written without <code>--full</code></p>}
-      {v.cut && !all && !report && <p class="dim">the first 64 KiB <button class="btn" onClick={more}>Show 1 MiB</button></p>}
+      {v.cut && isRemote(run) && <p class="dim">the first MiB</p>}
+      {v.cut && !all && !report && !isRemote(run) && <p class="dim">the first 64 KiB <button class="btn" onClick={more}>Show 1 MiB</button></p>}
     </section>
   );
 }

@@ -10,7 +10,7 @@ import { line, plain } from "./text";
 
 interface Place { file: string; line: number; col: number; end: number }
 interface Diagnostic { fixes?: unknown[]; severity: string; code: string; message: string; file?: string; range?: { start: { line: number; column: number }; end: { line: number; column: number } }; help?: string }
-interface Tool { name: string; full_name: string; description?: string; category?: string; effects: string; deprecated?: string; on: boolean; secrets?: { name: string; owner: string }[] }
+interface Tool { name: string; full_name: string; description?: string; version: string; category?: string; tags?: string[]; effects: string; deprecated?: string; on: boolean; secrets?: { name: string; owner: string }[] }
 interface Agent { node: string; name: string; model: string; tools: Tool[]; pins: { name: string; tool: string; strategy: string; on_missing: string }[]; policy: string[] }
 interface Flow {
   file: string; name: string; description: string; dialect: string; source: string; diagnostics: Diagnostic[]; errors: number; warnings: number; plan: string; manifest: string; go: string;
@@ -165,10 +165,13 @@ function AgentPanel({ agent, file, workflow, native, off, onWritten }: { agent: 
   const [pin, open] = useState("");
   const [turn, switchOf] = useState("");
   const [made, make] = useState("");
+  const [swap, swapTo] = useState("");
   const [op, change] = useState({ name: "", strategy: "latest", on_missing: "skip" });
   const categories = [...new Set(agent.tools.map((t) => t.category).filter(Boolean))] as string[];
   const words = text.toLowerCase();
-  const list = agent.tools.filter((t) => (old || !t.deprecated || t.on) && (!category || t.category === category) && (t.name + " " + (t.description ?? "")).toLowerCase().includes(words));
+  // other is the version of a tool that is on, in whose place this one can be.
+  const other = (t: Tool) => agent.tools.find((o) => o.on && o !== t && o.full_name.split("@")[0] === t.full_name.split("@")[0]);
+  const list = agent.tools.filter((t) => (old || !t.deprecated || t.on) && (!category || t.category === category) && [t.name, t.full_name, t.description, t.effects, ...(t.tags ?? [])].join(" ").toLowerCase().includes(words));
   return (
     <section class="agent">
       <h2>{line(agent.node)} <small>{agent.name !== agent.model && line(agent.name) + " "}{line(agent.model)}{agent.policy.length > 0 && ": " + agent.policy.join(", ")}</small></h2>
@@ -185,9 +188,14 @@ function AgentPanel({ agent, file, workflow, native, off, onWritten }: { agent: 
               {t.secrets?.map((s) => <Badge tone={s.owner === "missing" ? "fail" : s.owner === "organisation" ? "wait" : ""}>{line(s.name)}: {s.owner}{s.owner === "organisation" && " (broad)"}</Badge>)}
               <span class="grow" />
               {native && (t.on || !t.deprecated) && <button class="btn" aria-expanded={turn === t.name} onClick={() => switchOf(turn === t.name ? "" : t.name)}>{t.on ? "Switch off" : "Switch on"}</button>}
+              {native && !t.on && !t.deprecated && other(t) && <button class="btn" aria-expanded={swap === t.name} onClick={() => swapTo(swap === t.name ? "" : t.name)}>Use in place of {line(other(t)!.name)}</button>}
               {t.on && native && <button class="btn" aria-expanded={pin === t.name} onClick={() => open(pin === t.name ? "" : t.name)}>Pin</button>}</div>
             {t.description && <p class="dim">{line(t.description, 300)}</p>}
+            {t.secrets?.some((s) => s.owner === "organisation") && <p class="wait">The secret is the one of the entire organisation, which may have more rights than this tool needs: set one of your own.</p>}
+            {t.secrets?.some((s) => s.owner === "missing") && <p class="fail">The secret is not set on this machine: a run does not start.</p>}
+            {t.deprecated && <p class="wait">{t.deprecated === "blocked" ? "The tool is blocked: no agent can call it." : "The tool is deprecated: use another one or another version."}</p>}
             {turn === t.name && <Proposal op={{ kind: t.on ? "tool.off" : "tool.on", file, node: agent.node, tool: t.name }} off={off} onWritten={() => { switchOf(""); onWritten(); }} />}
+            {swap === t.name && <Proposal op={{ kind: "tool.version", file, node: agent.node, tool: t.name }} off={off} onWritten={() => { swapTo(""); onWritten(); }} />}
             {pin === t.name && <div class="pin-form">
               <label class="pick">name <input value={op.name} placeholder={t.name} onInput={(e) => change({ ...op, name: e.currentTarget.value })} /></label>
               <label class="pick">strategy <select value={op.strategy} onChange={(e) => change({ ...op, strategy: e.currentTarget.value })}><option>latest</option><option>first_success</option></select></label>

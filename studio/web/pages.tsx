@@ -46,11 +46,15 @@ export function useData<T>(path: string, topics: string, events: string[]): { da
   return { data: stale ? undefined : state.data, error: stale ? undefined : state.error, again: () => next((n) => n + 1) };
 }
 
+// isRemote is whether a run is one of the server that studio was started with.
+export const isRemote = (id: string) => id.startsWith("server:");
+
 export const runAddress = (id: string) => "/r/" + param(id);
 export const flowAddress = (file: string) => "/w?file=" + param(file);
 
 export interface Project {
   root: string;
+  server: string;
   version: string;
   read_only: boolean;
   no_run: boolean;
@@ -128,14 +132,22 @@ function where(r: Run) {
 
 const states = ["running", "waiting", "failed", "stopped", "succeeded", "cancelled", "damaged"];
 
-export function Runs() {
+const NotSaid = () => <span class="faint" title="the list of the server does not say it">-</span>;
+
+export function Runs({ project }: { project?: Project }) {
   const q = route.value.query;
   const asked = new URLSearchParams(q);
   asked.delete("with");
-  const { data, error } = useData<{ runs: Run[]; counts: Record<string, number>; total: number; next?: string; workflows: string[]; folder: string }>("runs?" + asked, "runs", ["runs.changed"]);
+  const { data, error } = useData<{ runs: Run[]; counts: Record<string, number>; total: number; next?: string; workflows: string[]; folder: string; server?: boolean }>("runs?" + asked, "runs", ["runs.changed"]);
   const [at, move] = useState(0);
   const marked = q.get("with");
+  const there = q.get("in") === "server";
   const runs = data?.runs ?? [];
+  const compare = () => {
+    if (!runs[at] || there) return;
+    if (marked && marked !== runs[at].id) go("/d/" + param(marked) + "/" + param(runs[at].id));
+    else set("with", marked ? "" : runs[at].id);
+  };
   useLayoutEffect(
     () =>
       keys({
@@ -145,11 +157,7 @@ export function Runs() {
         ArrowUp: () => move(Math.max(at - 1, 0)),
         Enter: () => runs[at] && go(runAddress(runs[at].id)),
         "/": () => document.querySelector<HTMLInputElement>("#q")?.focus(),
-        d: () => {
-          if (!runs[at]) return;
-          if (marked && marked !== runs[at].id) go("/d/" + param(marked) + "/" + param(runs[at].id));
-          else set("with", marked ? "" : runs[at].id);
-        },
+        d: compare,
       }),
     [at, data, marked],
   );
@@ -158,31 +166,34 @@ export function Runs() {
   return (
     <Main title="Runs">
       <div class="bar">
-        <label class="field grow"><span class="vh">Text in names, keys and errors</span>
+        {!there && <label class="field grow"><span class="vh">Text in names, keys and errors</span>
           <input id="q" type="search" placeholder="Text in names, keys and errors" value={q.get("q") ?? ""} onChange={(e) => set("q", e.currentTarget.value)} />
           <kbd>/</kbd>
-        </label>
+        </label>}
+        {(project?.server || there) && <label class="pick">runs of <select name="in" value={q.get("in") ?? ""} onChange={(e) => go("/r" + (e.currentTarget.value ? "?in=" + e.currentTarget.value : ""))}><option value="">the folder</option><option value="server">{line(project?.server || "the server")}</option></select></label>}
         <label class="pick">workflow <select value={q.get("workflow") ?? ""} onChange={(e) => set("workflow", e.currentTarget.value)}>
           <option value="">any</option>
           {data?.workflows.map((w) => <option value={w}>{line(w)}</option>)}
         </select></label>
-        <label class="pick">code <select value={q.get("code") ?? ""} onChange={(e) => set("code", e.currentTarget.value)}>
+        {!there && <><label class="pick">code <select value={q.get("code") ?? ""} onChange={(e) => set("code", e.currentTarget.value)}>
           <option value="">any</option>
           {["VALIDATION_ERROR", "TIMEOUT", "RATE_LIMIT", "POLICY_DENIED", "AUTH_REQUIRED", "PROVIDER_ERROR", "NETWORK_ERROR", "SANDBOX_ERROR", "UNKNOWN"].map((c) => <option>{c}</option>)}
         </select></label>
         <label class="pick">from $ <input class="small" type="number" min="0" step="0.01" value={q.get("cost") ?? ""} onChange={(e) => set("cost", e.currentTarget.value)} /></label>
-        <label class="pick">since <input type="date" value={(q.get("since") ?? "").slice(0, 10)} onChange={(e) => set("since", e.currentTarget.value && e.currentTarget.value + "T00:00:00Z")} /></label>
+        <label class="pick">since <input type="date" value={(q.get("since") ?? "").slice(0, 10)} onChange={(e) => set("since", e.currentTarget.value && e.currentTarget.value + "T00:00:00Z")} /></label></>}
       </div>
       <div class="bar chips" role="group" aria-label="State">
-        <button class="chip" aria-pressed={!q.get("state")} onClick={() => set("state", "")}>All {data && count(data.total)}</button>
-        {states.map((s) => (data?.counts[s] || q.get("state") === s) && (
-          <button class="chip" aria-pressed={q.get("state") === s} onClick={() => set("state", q.get("state") === s ? "" : s)}><Mark state={s} /> {word(s)} {count(data?.counts[s] ?? 0)}</button>
+        <button class="chip" aria-pressed={!q.get("state")} onClick={() => set("state", "")}>All {data && !there && count(data.total)}</button>
+        {states.map((s) => (data?.counts[s] || q.get("state") === s || (there && s !== "damaged")) && (
+          <button class="chip" aria-pressed={q.get("state") === s} onClick={() => set("state", q.get("state") === s ? "" : s)}><Mark state={s} /> {word(s)} {!there && count(data?.counts[s] ?? 0)}</button>
         ))}
         <span class="grow" />
-        {marked && <span class="dim">compare {shortID(marked)} with: select and press <kbd>d</kbd> <button class="btn bare" onClick={() => set("with", "")}>no</button></span>}
+        {marked && <span class="dim">select the run to compare {shortID(marked)} with</span>}
+        {!there && runs[at] && <button class="btn" disabled={marked === runs[at].id} onClick={compare}>{marked ? "Compare with " : "Compare "}{shortID(runs[at].id)} <kbd>d</kbd></button>}
+        {marked && <button class="btn bare" onClick={() => set("with", "")}>Do not compare</button>}
       </div>
       {error && <Trouble text={error} />}
-      {data && !runs.length && (data.total || [...q].length ? <p class="empty">No run passes the filters. <button class="btn" onClick={() => go("/r")}>Remove them</button></p>
+      {data && !runs.length && (there ? <p class="empty">{q.get("state") || q.get("workflow") ? "The server has no such run." : "The server has no runs."}</p> : data.total || [...q].length ? <p class="empty">No run passes the filters. <button class="btn" onClick={() => go("/r")}>Remove them</button></p>
         : <p class="empty">No runs in {line(data.folder)}. <code>flowgen run FILE</code> makes one.</p>)}
       <div class="table" role="table" aria-label="Runs">
         <div class="run-row head" role="row">
@@ -200,10 +211,10 @@ export function Runs() {
                 <span role="cell"><Mark state={r.state} /></span>
                 <span role="cell" class="cut"><Link to={runAddress(r.id)} class="name" title={r.id}>{line(r.workflow || r.id)} <small class="mono">{shortID(r.id)}</small></Link></span>
                 <span role="cell" class="cut">{where(r)}</span>
-                <span role="cell"><Shape run={r} /></span>
-                <span role="cell" class="num">{r.state === "stopped" ? "-" : span(r.took_ns / 1e6)}</span>
-                <span role="cell" class="num">{count(r.calls)}</span>
-                <span role="cell" class="num">{dollars(r.cost_usd)}</span>
+                <span role="cell">{there ? <NotSaid /> : <Shape run={r} />}</span>
+                <span role="cell" class="num">{r.state === "stopped" || (there && !r.took_ns) ? "-" : span(r.took_ns / 1e6)}</span>
+                <span role="cell" class="num">{there ? <NotSaid /> : count(r.calls)}</span>
+                <span role="cell" class="num">{there ? <NotSaid /> : dollars(r.cost_usd)}</span>
                 <span role="cell" class="num" title={r.begin}>{clock(r.begin)}</span>
               </div>
             </>
@@ -211,7 +222,7 @@ export function Runs() {
         })}
       </div>
       {data?.next && <p><button class="btn" onClick={() => set("before", data.next!)}>Older runs</button></p>}
-      <p class="foot">{data && <>{count(data.total)} {data.total === 1 ? "run" : "runs"} in {line(data.folder)}; select two and press <kbd>d</kbd></>}</p>
+      <p class="foot">{data && (there ? <>{count(data.total)} {data.total === 1 ? "run" : "runs"} of {line(data.folder)}; its list does not say calls, cost and shape: they are in each run</> : <>{count(data.total)} {data.total === 1 ? "run" : "runs"} in {line(data.folder)}</>)}</p>
     </Main>
   );
 }
@@ -223,7 +234,7 @@ export interface Question {
   text: string;
   type: string;
   choices?: string[];
-  since: string;
+  since?: string;
   until?: string;
 }
 
@@ -244,7 +255,7 @@ export function Ask({ run, q, off }: { run: string; q: Question; off?: boolean }
   return (
     <form class="ask" onSubmit={(e) => { e.preventDefault(); send(text); }}>
       <p class="question" {...scrolls("Question")}>{plain(q.text)}</p>
-      <p class="faint"><code>{line(q.key)}</code> since {clock(q.since)}{q.until && <>, until {new Date(q.until).toLocaleString("en-GB")}</>}</p>
+      <p class="faint"><code>{line(q.key)}</code>{q.since && <> since {clock(q.since)}</>}{q.until && <>, until {new Date(q.until).toLocaleString("en-GB")}</>}</p>
       {off ? <p class="dim">studio is read-only: answer with <code>flowgen respond</code></p> : choices.length ? (
         <div class="flex wrap">{choices.map((c, i) => <button type="button" class={"btn big" + (i ? "" : " main")} disabled={busy} onClick={() => send(c)}>{line(c)}</button>)}</div>
       ) : (
@@ -256,14 +267,15 @@ export function Ask({ run, q, off }: { run: string; q: Question; off?: boolean }
 }
 
 export function Inbox({ project }: { project?: Project }) {
-  const { data, error } = useData<{ questions: Question[] }>("inbox", "runs", ["runs.changed"]);
+  const { data, error } = useData<{ questions: Question[]; problem?: string }>("inbox", "runs", ["runs.changed"]);
   return (
     <Main title="Inbox" shown narrow>
       {error && <Trouble text={error} />}
+      {data?.problem && <Trouble text={data.problem} />}
       {data && !data.questions.length && <p class="empty">No run waits for a user.</p>}
       {data?.questions.map((q) => (
         <section class="card" key={q.run + q.key}>
-          <p><Mark state="waiting" /> <Link to={runAddress(q.run!)} class="name">{line(q.workflow!)} <small class="mono">{shortID(q.run!)}</small></Link></p>
+          <p><Mark state="waiting" /> <Link to={runAddress(q.run!)} class="name">{line(q.workflow!)} <small class="mono">{shortID(q.run!)}</small></Link> {isRemote(q.run!) && <span class="faint">{line(project?.server ?? "")}</span>}</p>
           <Ask run={q.run!} q={q} off={project?.read_only} />
         </section>
       ))}

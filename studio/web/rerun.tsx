@@ -6,7 +6,7 @@ import { Trouble } from "./parts";
 import { go, set } from "./route";
 import { line } from "./text";
 
-interface NodeText { prompt?: string; tool?: string; with?: string; tools: string[] }
+interface NodeText { prompt?: string; tool?: string; with?: string; agent_tools?: string; tools: string[] }
 
 export function Rerun({ run, node, file, input, open }: { run: string; node: string; file: string; input?: unknown; open: boolean }) {
   return (
@@ -35,7 +35,7 @@ function Form({ run, node, file, input }: { run: string; node: string; file: str
       say("the input is not JSON");
       return;
     }
-    const different = (["prompt", "tool", "with"] as const).filter((f) => now[f] !== undefined && now[f] !== data?.[f]);
+    const different = (["prompt", "tool", "with", "agent_tools"] as const).filter((f) => now[f] !== undefined && now[f] !== data?.[f]);
     const edit = different.length ? { kind: "node", file, node, ...Object.fromEntries(different.map((f) => [f, now[f]])) } : undefined;
     work(true);
     say("");
@@ -52,8 +52,9 @@ function Form({ run, node, file, input }: { run: string; node: string; file: str
     <form class="rerun" onSubmit={submit} aria-label="Rerun">
       <p class="dim">A new run keeps the results of other nodes, and executes <code>{line(from)}</code> and what depends on it again. The file stays as it is.</p>
       {!!data.prompt && area("prompt", "prompt", data.prompt)}
-      {!!data.tool && <label class="pick">tool <select name="tool" value={now.tool ?? data.tool} onChange={(e) => change({ ...now, tool: e.currentTarget.value })}>{[...new Set([data.tool, ...data.tools])].map((t) => <option>{t}</option>)}</select></label>}
+      {!!data.tool && <label class="pick">tool{data.tools.some((t) => t.includes("@")) && " and version"} <select name="tool" value={now.tool ?? data.tool} onChange={(e) => change({ ...now, tool: e.currentTarget.value })}>{[...new Set([data.tool, ...data.tools])].map((t) => <option>{t}</option>)}</select></label>}
       {!!data.with && area("with", "with, in YAML", data.with)}
+      {!!data.agent_tools && area("agent_tools", "tools of the agent, in YAML", data.agent_tools)}
       {area("input", "input of the workflow, in JSON", before)}
       <div class="flex"><button class="btn main" disabled={busy}>{busy ? "Starting" : "Rerun"}</button><button type="button" class="btn" onClick={() => set("rerun", "")}>Close</button></div>
       {bad && <Trouble text={bad} />}

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { listen, param, post, type Problem } from "./api";
 import { CallPanel } from "./call";
 import { Boxes } from "./graph";
-import { Ask, type AtMost, flowAddress, type Project, Proposal, type Question, type Run as Head, runAddress, save } from "./pages";
+import { Ask, type AtMost, flowAddress, isRemote, type Project, Proposal, type Question, type Run as Head, runAddress, save } from "./pages";
 import { Badge, Link, Main, Mark, Meter, put, scrolls, size, slim, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
@@ -27,6 +27,8 @@ export interface RunHead extends Head {
   commands: Record<string, string>;
   nodes?: Record<string, Record<string, number>>;
   agents?: AgentBounds[];
+  server?: string;
+  lacks?: string;
 }
 
 const ROW = 26;
@@ -134,7 +136,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
         g: () => set("v", view === "graph" ? "" : "graph"), t: () => set("v", view === "time" ? "" : "time"),
         v: () => set("talk", q.get("talk") ? "" : "1"),
         x: () => set("rerun", q.get("rerun") ? "" : "1"),
-        ...(report ? {} : { d: () => go("/r?with=" + param(id)) }),
+        ...(report || isRemote(id) ? {} : { d: () => go("/r?with=" + param(id)) }),
         "/": () => document.querySelector<HTMLInputElement>("#q")?.focus(),
         Escape: () => set("c", ""),
       }),
@@ -162,9 +164,12 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
           {view === "graph" ? <RunGraph id={id} head={head} /> : view === "time" ? <Table tree={tree} filter={filter} selected={selected} now={sized} running={running} />
             : <Timeline tree={tree} list={list} at={at} onAt={setAt} open={open} fold={fold} selected={selected} zoom={zoom} now={sized} running={running} show={show} />}
           <div class="foot">
-            {head && <>{count(head.calls)} {head.calls === 1 ? "call" : "calls"}, {count(list.length)} {list.length === 1 ? "row" : "rows"} shown; journal line {count(head.lines)}, {bytes(head.bytes)}</>}
+            {head && <>{count(head.calls)} {head.calls === 1 ? "call" : "calls"}, {count(list.length)} {list.length === 1 ? "row" : "rows"} shown{!head.server && <>; journal line {count(head.lines)}, {bytes(head.bytes)}</>}</>}
             <span class="grow" />
-            <span class="keys"><kbd>j</kbd> <kbd>k</kbd> rows <kbd>h</kbd> <kbd>l</kbd> fold <kbd>w</kbd> <kbd>s</kbd> zoom</span>
+            {view === "tree" && <span class="keys" role="group" aria-label="Time">
+              <button class="btn bare" onClick={() => pan(-0.25)} disabled={zoom[0] === 0}>earlier <kbd>a</kbd></button><button class="btn bare" onClick={() => pan(0.25)} disabled={zoom[1] === 1}>later <kbd>e</kbd></button>
+              <button class="btn bare" onClick={() => stretch(0.5)}>zoom in <kbd>w</kbd></button><button class="btn bare" onClick={() => stretch(2)} disabled={zoom[1] - zoom[0] === 1}>out <kbd>s</kbd></button></span>}
+            <span class="keys"><kbd>j</kbd> <kbd>k</kbd> rows <kbd>h</kbd> <kbd>l</kbd> fold</span>
           </div>
         </section>
         {selected !== undefined && <CallPanel run={id} n={selected} version={tree.calls[selected]?.state ?? ""} said={running ? tree.live.get(tree.calls[selected]?.key)?.text : undefined} turns={turnsOf(tree.calls, tree.calls[selected])} all={tree.calls} agents={head?.agents} running={running} now={sized} file={head?.file} off={project?.read_only} input={head?.input} still={!project || project.no_run} />}
@@ -183,7 +188,7 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
   const bound = head.at_most?.total ?? undefined;
   const usd = head.at_most?.cost?.usd ?? undefined;
   const can = project && !project.no_run;
-  const resumable = head.state === "stopped" || head.state === "cancelled" || head.state === "failed";
+  const resumable = head.state === "stopped" || (!!head.server && head.state === "in_doubt") || head.state === "cancelled" || head.state === "failed";
   const unpriced = tree.calls.some((c) => c?.model && c.tokens > 0 && !c.cached && (c.cost === "0" || !c.cost));
   return (
     <div class="lead" {...scrolls("The run")}>
@@ -198,15 +203,16 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
         {head.from && <span class="dim">began with {report ? line(head.from) : <Link class="link" to={runAddress(head.from)}>{shortID(head.from)}</Link>}</span>}
         <span class="grow" />
         {head.file && <Link class="btn" to={flowAddress(head.file)}>Workflow</Link>}
-        {!report && <button class="btn" title={"flowgen inspect " + id + " --html FILE"} onClick={() => save("runs/" + param(id) + "/report", id + ".html").then(() => say("")).catch((e: Error) => say(e.message))}>Save as a file</button>}
+        {!report && !head.server && <button class="btn" title={"flowgen inspect " + id + " --html FILE"} onClick={() => save("runs/" + param(id) + "/report", id + ".html").then(() => say("")).catch((e: Error) => say(e.message))}>Save as a file</button>}
         {head.file && !project?.read_only && (head.state === "succeeded" || head.state === "failed") && <button class="btn" aria-expanded={naming} title={"flowgen test --from " + id + " --run NAME"} onClick={() => nameIt(!naming)}>Make a case</button>}
-        {!report && <button class="btn" onClick={() => go("/r?with=" + param(id))}>Compare <kbd>d</kbd></button>}
-        {can && resumable && head.file && <button class={"btn" + (head.state === "stopped" ? " main" : "")} title={head.commands.resume} onClick={() => act("resume", { again: head.state === "failed" })}>{head.state === "failed" ? "Retry" : "Resume"}</button>}
-        {can && head.state === "running" && (sure ? <span class="flex">Cancel this run? <button class="btn" onClick={() => { ask(false); act("cancel", {}); }}>Cancel it</button><button class="btn" onClick={() => ask(false)}>No</button></span>
+        {!report && !head.server && <button class="btn" onClick={() => go("/r?with=" + param(id))}>Compare <kbd>d</kbd></button>}
+        {can && resumable && (head.file || (head.server && head.state !== "cancelled")) && <button class={"btn" + (head.state === "stopped" ? " main" : "")} title={head.commands.resume} onClick={() => act("resume", { again: head.state === "failed" })}>{head.state === "failed" ? "Retry" : "Resume"}</button>}
+        {can && (head.state === "running" || (head.server && head.state === "waiting")) && (sure ? <span class="flex">Cancel this run? <button class="btn" onClick={() => { ask(false); act("cancel", {}); }}>Cancel it</button><button class="btn" onClick={() => ask(false)}>No</button></span>
           : <button class="btn" onClick={() => ask(true)}>Cancel</button>)}
       </div>
       {naming && head.file && <div class="flex wrap"><label class="field"><span class="vh">Name of the case</span><input name="case" placeholder="name of the case" value={name} onInput={(e) => call(e.currentTarget.value)} /></label>
         {name && <Proposal op={{ kind: "case", file: head.file, run: id, name }} off={project?.read_only} />}</div>}
+      {head.server && <p class="dim">A run of the server at {line(head.server)}. It does not say: {head.lacks}.</p>}
       {head.damage && <Trouble text={head.damage + " What is before it is shown."} />}
       {head.failure && <p class="failure fail" {...scrolls("Failure")}>{plain(head.failure).slice(0, 2000)}</p>}
       {head.state === "stopped" && head.commands.resume && <p class="dim">It goes on with <code>{line(head.commands.resume)}</code></p>}
@@ -214,16 +220,16 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
       {head.waits.map((w) => <Ask key={w.key} run={id} q={w} off={project?.read_only} />)}
       <dl class="meters">
         <Meter name="calls" value={count(head.calls)} bound={bound === undefined ? undefined : count(bound)} share={bound ? head.calls / bound : undefined} />
-        <Meter name="model calls" value={count(head.models)} />
+        {!head.server && <Meter name="model calls" value={count(head.models)} />}
         <Meter name="cost" value={(unpriced ? "at least " : "") + dollars(head.cost_usd)} bound={usd === undefined ? undefined : dollars(usd)} share={usd && +usd ? +head.cost_usd / +usd : undefined} />
         <Meter name="tokens" value={count(head.tokens)} />
         <Meter name="took" value={span(took)} />
         <Meter name="retries" value={count(head.retries)} />
       </dl>
       <details class="about"><summary>input and output</summary>
-        <pre class="code block" {...scrolls("Input")}>{plain(JSON.stringify(head.input ?? null, null, 2)).slice(0, 65536)}</pre>
+        {head.server ? <p class="dim">The server does not say the input.</p> : <pre class="code block" {...scrolls("Input")}>{plain(JSON.stringify(head.input ?? null, null, 2)).slice(0, 65536)}</pre>}
         {head.output !== undefined && <pre class="code block" {...scrolls("Output")}>{plain(JSON.stringify(head.output, null, 2)).slice(0, 65536)}</pre>}
-        <p class="faint">program {line(head.program || "unknown")}, workflow {line(head.graph || "unknown")}{head.tenant && <>, tenant {line(head.tenant)}</>}, sync {head.sync || "-"}, began {head.begin}</p>
+        <p class="faint">{!head.server && <>program {line(head.program || "unknown")}, </>}workflow {line(head.graph || "unknown")}{head.tenant && <>, tenant {line(head.tenant)}</>}{!head.server && <>, sync {head.sync || "-"}</>}, began {head.begin}</p>
       </details>
     </div>
   );

@@ -61,7 +61,7 @@ function Page({ project }: { project?: Project }) {
     case "/w":
       return <FlowPage project={project} />;
     case "/r":
-      return <Runs />;
+      return <Runs project={project} />;
     case "/inbox":
       return <Inbox project={project} />;
     case "/usage":
