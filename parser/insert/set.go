@@ -3,6 +3,7 @@ package insert
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -47,8 +48,14 @@ func Set(text string, path []string, key, value string) (string, error) {
 	return text[:v.Span.Lo] + value + text[v.Span.Hi:], nil
 }
 
+// versioned are names of tools with a version, which need no quotes as values.
+var versioned = regexp.MustCompile(`^[a-z][a-z0-9_.]*@[A-Za-z0-9.+-]+$`)
+
 // scalar writes a text as the value of a key of m, several lines as a block where that is the same text.
 func scalar(text string, m *yamlnode.Node, value string) string {
+	if versioned.MatchString(value) {
+		return value
+	}
 	one := strings.TrimSuffix(value, "\n")
 	strange := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 	if m.Style == yamlnode.Flow || !strings.Contains(one, "\n") || strings.TrimLeft(one, " \n") != one || strings.HasSuffix(one, "\n") || strings.ContainsFunc(one, strange) {

@@ -12,6 +12,7 @@ func TestSet(t *testing.T) {
 		{"nodes:\n  a: {prompt: \"x\", out: string} # c\n", "y: {{ z }}", "nodes:\n  a: {prompt: \"y: {{ z }}\", out: string} # c\n"},
 		{"nodes:\n  a:\n    prompt: |\n      one\n      two\n    out: string\n", "one\n\n  three\n", "nodes:\n  a:\n    prompt: |\n      one\n\n        three\n    out: string\n"},
 		{"nodes:\n  a:\n    prompt: one\n    out: string\n", "one\ntwo", "nodes:\n  a:\n    prompt: |-\n      one\n      two\n    out: string\n"},
+		{"nodes:\n  a: {prompt: x@1} # c\n", "acme.x@2", "nodes:\n  a: {prompt: acme.x@2} # c\n"},
 		{"nodes:\n  a: {prompt: {x: 1}}\n", "{x: 2, y: $z}", "nodes:\n  a: {prompt: {x: 2, y: $z}}\n"},
 	} {
 		got, err := insert.Set(tc.text, insert.Path(nil, "a"), "prompt", tc.value)

@@ -61,7 +61,7 @@ export function FlowPage({ project }: { project?: Project }) {
           {f.graph ? <Boxes from={"graph?file=" + encodeURIComponent(f.file)} first={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
           {f.diagnostics.length > 0 && <div class="diagnostics" {...scrolls("Diagnostics")}>
             <div class="head"><h2>Diagnostics</h2><span class="faint">as <code>flowgen check</code> says</span></div>
-            <ul>{f.diagnostics.map((d) => <li><Mark state={d.severity === "error" ? "failed" : d.severity === "warning" ? "waiting" : "idle"} /><code>{d.code}</code><span class="grow">{line(d.message, 600)}{d.help && <small class="help">{line(d.help, 600)}</small>}</span><code class="faint">{d.file && d.file !== f.file ? line(d.file) + ":" : ""}{d.range && d.range.start.line + ":" + d.range.start.column}</code></li>)}</ul>
+            <ul>{f.diagnostics.map((d) => <li><Mark state={d.severity} /><code>{d.code}</code><span class="grow">{line(d.message, 600)}{d.help && <small class="help">{line(d.help, 600)}</small>}</span><code class="faint">{d.file && d.file !== f.file ? line(d.file) + ":" : ""}{d.range && d.range.start.line + ":" + d.range.start.column}</code></li>)}</ul>
             {f.diagnostics.some((d) => d.fixes?.length) && <div class="fixes"><Proposal op={{ kind: "fix", file: f.file }} label="Show the fix" off={project?.read_only} onWritten={again} /></div>}
           </div>}
         </section>

@@ -18,6 +18,9 @@ const marks: Record<string, [string, string, string]> = {
   in_doubt: ["doubt", "in doubt", "M8 3V9.5M8 12V12.5"],
   waiting: ["wait", "waits for a user", "M5.5 6A2.5 2.5 0 1 1 8 8.5V10M8 12.5V13"],
   cached: ["hit", "cached", "M3.5 6H12.5M3.5 10H12.5"],
+  error: ["fail", "error", "M4 4 12 12M12 4 4 12"],
+  warning: ["wait", "warning", "M8 2 14.5 13.5H1.5ZM8 6V9.5M8 11.5V12"],
+  note: ["idle", "note", "M8 6A2 2 0 1 0 8.01 6"],
   idle: ["idle", "not begun", "M8 6A2 2 0 1 0 8.01 6"],
 };
 

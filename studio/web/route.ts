@@ -44,11 +44,14 @@ export function follow(e: MouseEvent) {
 
 export type Keys = Record<string, () => void>;
 const stack: Keys[] = [];
+const above: Keys[] = [];
 
-// keys holds what the keys of the page do now; the last one that knows a key has it.
-export function keys(map: Keys): () => void {
-  stack.push(map);
-  return () => void stack.splice(stack.indexOf(map), 1);
+// keys holds what the keys of the page do now; the last one that knows a key has it. What is above the page comes first, however often
+// the page changes its keys meanwhile.
+export function keys(map: Keys, over = false): () => void {
+  const list = over ? above : stack;
+  list.push(map);
+  return () => void list.splice(list.indexOf(map), 1);
 }
 
 window.addEventListener("keydown", (e) => {
@@ -57,8 +60,8 @@ window.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || (field && e.key !== "Escape")) return;
   if ((e.key === "Enter" || e.key === " ") && at.closest?.("a, button, summary")) return;
   if (field && e.key === "Escape") (field as HTMLElement).blur();
-  for (let i = stack.length - 1; i >= 0; i--) {
-    const act = stack[i][e.key];
+  for (const map of [...stack, ...above].reverse()) {
+    const act = map[e.key];
     if (act) {
       e.preventDefault();
       act();

@@ -79,7 +79,7 @@ function App() {
   const { data: inbox } = useData<{ questions: Question[] }>("inbox", "runs", ["runs.changed"]);
   const path = route.value.path;
   useLayoutEffect(() => keys({ "?": () => (help.value = !help.value), ...(report ? {} : pages) }), []);
-  useLayoutEffect(() => (help.value ? keys({ Escape: () => (help.value = false) }) : undefined), [help.value]);
+  useLayoutEffect(() => (help.value ? keys({ Escape: () => (help.value = false) }, true) : undefined), [help.value]);
   useEffect(() => void (document.documentElement.dataset.theme = theme.value), [theme.value]);
   const waits = inbox?.questions.length ?? 0;
   const item = (to: string, name: string, on: boolean, n?: number) => <Link to={to} {...(on ? { "aria-current": "page" as const } : {})}>{name}{!!n && <span class="count wait">{n}</span>}</Link>;
