@@ -108,12 +108,15 @@ export function Graph({ picture, states, marks, selected, onPick, turn }: Shown 
           {picture.nodes.map((n, i) => {
             const [state, calls] = states ? stateOf(n.path, states) : ["", 0];
             const to = picture.edges.filter((e) => e.from === n.path).map((e) => e.to);
-            const says = [n.end ? n.id : n.id + " " + brief(n), ...(n.about ?? []), n.fold ? "closed, with " + n.fold + " inside" : "", states && !n.end ? word(state) : "", to.length ? "leads to " + to.join(", ") : ""].filter(Boolean).join(", ");
+            const id = line(n.id, 34);
+            const aside = (turn && (n.box || n.fold) ? 26 : 0) + (calls > 1 ? 8 + 8 * String(calls).length : 0); // at the right
+            const what = n.end ? "" : line(brief(n), Math.max(4, Math.floor((n.w - aside) / 7.2) - n.id.length - 4));
+            const says = [n.end ? id : id + " " + what + (calls > 1 ? " " + calls + " calls" : ""), ...(n.about ?? []), n.fold ? "closed, with " + n.fold + " inside" : "", states && !n.end ? word(state) : "", to.length ? "leads to " + to.join(", ") : ""].filter(Boolean).join(", ");
             return (
               <g class={"node " + (n.end ? "end " : "") + (n.path === selected ? "on " : "") + (states && !n.end ? "s-" + tone(state) : "")} role="button" aria-label={line(says, 400)} aria-expanded={n.box || n.fold ? !n.fold : undefined} tabIndex={i === at ? 0 : -1} onFocus={() => focus(i)} onClick={() => onPick?.(n.path)}>
                 <title>{line(says, 400)}</title>
                 <rect x={n.x} y={n.y} width={n.w} height={n.box ? 28 : n.h} rx={n.end ? 16 : 5} />
-                <text aria-hidden="true" x={n.x + 10} y={n.y + (n.box ? 19 : 20)}><tspan class="id">{line(n.id, 34)}</tspan> <tspan class="what" dx="5">{n.end ? "" : line(brief(n), Math.max(4, Math.floor(n.w / 7.2) - n.id.length - 4))}</tspan></text>
+                <text aria-hidden="true" x={n.x + 10} y={n.y + (n.box ? 19 : 20)}><tspan class="id">{id}</tspan> <tspan class="what" dx="5">{what}</tspan></text>
                 {turn && (n.box || n.fold) && <g class="turn-box" onClick={(e) => { e.stopPropagation(); turn(n.path, !n.fold); }}><title>{n.fold ? "open (l)" : "close (h)"}</title><rect x={n.x + n.w - 26} y={n.y + 3} width="22" height="22" rx="4" /><text aria-hidden="true" x={n.x + n.w - 15} y={n.y + 18} text-anchor="middle">{n.fold ? "+" : "\u2212"}</text></g>}
                 {states && calls > 1 && <text aria-hidden="true" class="calls" x={n.x + n.w - (turn && (n.box || n.fold) ? 32 : 8)} y={n.y + 20} text-anchor="end">{calls}</text>}
                 {marks?.[n.path] && <g><circle class={"flag " + marks[n.path]} cx={n.x + n.w - 2} cy={n.y + 2} r="7" /><text aria-hidden="true" class="bang" x={n.x + n.w - 2} y={n.y + 6} text-anchor="middle">!</text></g>}
