@@ -88,6 +88,7 @@ func TestStories(t *testing.T) {
 		"journals that are not whole":      strange,
 		"hostile texts in one file":        reportedHostile,
 		"runs of a server":                 elsewhere,
+		"steps of the docs, by mouse":      reader,
 		"another version of a tool":        versions,
 	} {
 		t.Run(name, func(t *testing.T) { tell(t, exe, browser) })
