@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sourcegraph/jsonrpc2"
 )
 
 // TestLSPBadInput: lines that end with CR LF, columns in bytes, ranges that are the wrong way round or beyond the end, messages about files
@@ -174,5 +177,24 @@ func TestLSPOldEdits(t *testing.T) {
 	}
 	if v := got.DocumentChanges[0].TextDocument.Version; v == nil || *v != e.versions[name] {
 		t.Errorf("the version of an edit: %v, want %d", v, e.versions[name])
+	}
+}
+
+// TestLSPCancel: a request that was cancelled before its turn is not worked on, and says so.
+func TestLSPCancel(t *testing.T) {
+	t.Parallel()
+	e := edit(t, nil)
+	const name = "greet.flowgen.yaml"
+	e.open(name, greet)
+	id := jsonrpc2.ID{Num: 7001}
+	e.tell("$/cancelRequest", object{"id": 7001})
+	var out any
+	err := e.conn.Call(t.Context(), "textDocument/hover", e.on(name, "line", 0, 1), &out, jsonrpc2.PickID(id))
+	var wrong *jsonrpc2.Error
+	if !errors.As(err, &wrong) || wrong.Code != -32800 {
+		t.Errorf("a cancelled request: %v, %v", out, err)
+	}
+	if got := e.about(name, "line", 1); got == "" {
+		t.Error("no hover afterwards")
 	}
 }
