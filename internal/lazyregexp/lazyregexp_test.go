@@ -18,6 +18,7 @@ func TestSame(t *testing.T) {
 		"FindStringIndex":            {eager.FindStringIndex(text), lazy.FindStringIndex(text)},
 		"FindStringSubmatch":         {eager.FindStringSubmatch(text), lazy.FindStringSubmatch(text)},
 		"FindStringSubmatchIndex":    {eager.FindStringSubmatchIndex(text), lazy.FindStringSubmatchIndex(text)},
+		"FindSubmatchIndex":          {eager.FindSubmatchIndex([]byte(text)), lazy.FindSubmatchIndex([]byte(text))},
 		"FindAllString":              {eager.FindAllString(text, 2), lazy.FindAllString(text, 2)},
 		"FindAllStringIndex":         {eager.FindAllStringIndex(text, -1), lazy.FindAllStringIndex(text, -1)},
 		"FindAllStringSubmatch":      {eager.FindAllStringSubmatch(text, 2), lazy.FindAllStringSubmatch(text, 2)},

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -378,10 +378,10 @@ func (p *parser) flowFault(f fault) *Problem {
 
 // A struct between `<` and `>` looks as if quotes were missing, and is refused with them as well.
 var (
-	structIn   = regexp.MustCompile(`^(?:list|opt|map)<[a-z<]{0,20}\{`)
-	structList = regexp.MustCompile(`^list<(\{[^<>{}]{1,200}\})>`)
-	typeBefore = regexp.MustCompile(`(?:list|opt|map)<[a-z<]{0,20}$`)
-	wordBefore = regexp.MustCompile(`[eE]num ?$`)
+	structIn   = lazyregexp.New(`^(?:list|opt|map)<[a-z<]{0,20}\{`)
+	structList = lazyregexp.New(`^list<(\{[^<>{}]{1,200}\})>`)
+	typeBefore = lazyregexp.New(`(?:list|opt|map)<[a-z<]{0,20}$`)
+	wordBefore = lazyregexp.New(`[eE]num ?$`)
 )
 
 // structHelp says how the type is written that text begins with, if that is a struct between `<` and `>`.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
@@ -188,7 +188,7 @@ func (p *parser) load() (content *yaml.Node) {
 	return doc.Content[0]
 }
 
-var versionForm = regexp.MustCompile(`^\x{FEFF}?(?:[ \t]*(?:#[^\n]*)?\r?\n)*(%YAML[ \t]+1\.[12])[ \t]*(?:#[^\n]*)?\r?\n`)
+var versionForm = lazyregexp.New(`^\x{FEFF}?(?:[ \t]*(?:#[^\n]*)?\r?\n)*(%YAML[ \t]+1\.[12])[ \t]*(?:#[^\n]*)?\r?\n`)
 
 // withoutVersion makes a comment of the line %YAML 1.2, or 1.1, that a file may begin with: readers of either version read
 // what this one does.

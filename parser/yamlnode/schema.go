@@ -1,9 +1,10 @@
 package yamlnode
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 // A Schema says what a plain scalar is to a reader of YAML: the tag !!str, !!int, !!float, !!bool or !!null. Quoted text
@@ -24,8 +25,8 @@ func (s Schema) Tag(n *Node) string {
 }
 
 var (
-	coreInt   = regexp.MustCompile(`^[-+]?[0-9]+$|^0o[0-7]+$|^0x[0-9a-fA-F]+$`)
-	coreFloat = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
+	coreInt   = lazyregexp.New(`^[-+]?[0-9]+$|^0o[0-7]+$|^0x[0-9a-fA-F]+$`)
+	coreFloat = lazyregexp.New(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$`)
 )
 
 // Core is the core schema of YAML 1.2, which JavaScript's yaml package reads.
@@ -46,8 +47,8 @@ func Core(plain string) string {
 }
 
 var (
-	underscored = regexp.MustCompile(`^[-+]?(0b[0-1_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+|([0-9][0-9_]*\.[0-9_]*|\.[0-9_]+)([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+)$`)
-	based       = regexp.MustCompile(`^([-+]?)(0[box][0-9a-fA-F]+)$`)
+	underscored = lazyregexp.New(`^[-+]?(0b[0-1_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+|([0-9][0-9_]*\.[0-9_]*|\.[0-9_]+)([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+)$`)
+	based       = lazyregexp.New(`^([-+]?)(0[box][0-9a-fA-F]+)$`)
 )
 
 // Ruamel is YAML 1.2 as Python's ruamel.yaml reads it: the core schema with 1_000 and 0b11 as numbers.

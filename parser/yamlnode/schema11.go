@@ -3,9 +3,10 @@ package yamlnode
 import (
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 // YAML11 is YAML 1.1 as PyYAML reads it: yes and off are booleans, 010 and 1_000 are numbers, and a float has a point.
@@ -28,8 +29,8 @@ func YAML11(plain string) string {
 }
 
 var (
-	int11   = regexp.MustCompile(`^[-+]?(0b[0-1_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(:[0-5]?[0-9])+)$`)
-	float11 = regexp.MustCompile(`^[-+]?([0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?|\.[0-9][0-9_]*([eE][-+][0-9]+)?|[0-9][0-9_]*(:[0-5]?[0-9])+\.[0-9_]*|\.(inf|Inf|INF))$|^\.(nan|NaN|NAN)$`)
+	int11   = lazyregexp.New(`^[-+]?(0b[0-1_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(:[0-5]?[0-9])+)$`)
+	float11 = lazyregexp.New(`^[-+]?([0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?|\.[0-9][0-9_]*([eE][-+][0-9]+)?|[0-9][0-9_]*(:[0-5]?[0-9])+\.[0-9_]*|\.(inf|Inf|INF))$|^\.(nan|NaN|NAN)$`)
 )
 
 // Bool11 is a boolean of YAML 1.1; ok is false when it is none.

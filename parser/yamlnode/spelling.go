@@ -1,18 +1,19 @@
 package yamlnode
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
 )
 
 // This file knows what files of other languages look like, where YAML reads them as something else or not at all.
 
 // otherEnum is an enum in any brackets, with any separators. The lengths are bounded: lines may be megabytes long.
 var (
-	otherEnum = regexp.MustCompile(`^[eE]num ?(?:\[([^\[\]<>(){}\n]{1,500})\]|\(\[?([^\[\]<>(){}\n]{1,500})\]?\)|<([^\[\]<>(){}\n]{1,500})>)`)
-	enumWord  = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,100}$`)
-	noColon   = regexp.MustCompile(`^\s*([a-z_]{1,100}) ?([\[{])[ \t\r]*(?:#.*)?$`)
-	noColonIn = regexp.MustCompile(`^([a-z_]{1,100}) ?(\{).{0,1000}\}[ \t\r]*(?:#.*)?$`)
+	otherEnum = lazyregexp.New(`^[eE]num ?(?:\[([^\[\]<>(){}\n]{1,500})\]|\(\[?([^\[\]<>(){}\n]{1,500})\]?\)|<([^\[\]<>(){}\n]{1,500})>)`)
+	enumWord  = lazyregexp.New(`^[A-Za-z0-9_.+-]{1,100}$`)
+	noColon   = lazyregexp.New(`^\s*([a-z_]{1,100}) ?([\[{])[ \t\r]*(?:#.*)?$`)
+	noColonIn = lazyregexp.New(`^([a-z_]{1,100}) ?(\{).{0,1000}\}[ \t\r]*(?:#.*)?$`)
 )
 
 // EnumMistake says how enums are written.
