@@ -20,3 +20,14 @@ func TestCallsAreInlined(t *testing.T) {
 		}
 	}
 }
+
+// The beginning of an iteration is inlined in the loop that it belongs to.
+func TestIterationsAreInlined(t *testing.T) {
+	out, err := exec.Command("go", "build", "-gcflags=-m", "../router").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !strings.Contains(string(out), "inlining call to core.(*Run).Iterate") {
+		t.Error("Iterate is not inlined")
+	}
+}

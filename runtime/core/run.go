@@ -188,6 +188,7 @@ type Run struct {
 	receiver *receiver // nil: nobody wants receipts
 	bound    *bound    // nil: nothing bounds several calls
 	undo     *undoing  // nil: nothing in the workflow can be undone
+	skip     int       // which iterations Iterate begins without looking: looks-1 in plain Go, 0 with a scope
 }
 
 // Start begins a run of in under ctx. End must be called with what comes of it. Only engines look at in: without one it
@@ -245,6 +246,7 @@ func (rt *Runtime) start(ctx context.Context, in any) *Run {
 		r.eng = Goroutines{}
 	}
 	if r.eng == nil {
+		r.skip = looks - 1
 		return r
 	}
 	if s.blobs = rt.blobs; s.blobs == nil {
@@ -433,11 +435,11 @@ func (r *Run) open(n *Node, item int, visit int32) *Run {
 // cancelled run error when the scope is cancelled (with an engine: the run, see Engine), and otherwise opens the iteration's scope.
 // Without an engine it looks for a cancellation at every 4th iteration: calls look by themselves, so only a body that calls
 // nothing goes on for so long.
-func (r *Run) Iterate(n *Node, i int) (*Run, error) {
-	if r.scope == nil && i&(looks-1) != 0 && i < n.Max {
-		return r, nil
+func (r *Run) Iterate(n *Node, i int) (_ *Run, err error) {
+	if i&r.skip == 0 || i >= n.Max { // in this form Go inlines it, just about
+		r, err = r.iterate(n, i)
 	}
-	return r.iterate(n, i)
+	return r, err
 }
 
 func (r *Run) iterate(n *Node, i int) (*Run, error) {

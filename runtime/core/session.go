@@ -20,7 +20,7 @@ func (r *Run) Scoped() *Run {
 		run   Run
 		scope Scope
 	}{run: *r, scope: Scope{item: -1}}
-	c.run.eng, c.run.scope = Goroutines{}, &c.scope
+	c.run.eng, c.run.scope, c.run.skip = Goroutines{}, &c.scope, 0
 	return &c.run
 }
 

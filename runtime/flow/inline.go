@@ -4,4 +4,7 @@ package flow
 var (
 	_ = Call[struct{}, struct{}]
 	_ = Map[struct{}, struct{}]
+	_ = iterate
 )
+
+func iterate(r *Run, n *Node, i int) (*Run, error) { return r.Iterate(n, i) }
