@@ -84,13 +84,13 @@ var table = []row{
 	{
 		// runtime/cli draws the graphs: flowgen's and those of compiled programs are the same.
 		// `flowgen lock` asks servers as programs do.
-		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/gomodules", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "studio", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
+		pkg: "cmd/flowgen/...", own: []string{"cmd/flowgen/...", "internal/files", "internal/gomodules", "internal/programs", "parser", "parser/insert", "ir", "ir/...", "codegen", "convert", "templates", "studio", "runtime", "runtime/flow", "runtime/tool", "runtime/engine", "runtime/value", "runtime/redact", "runtime/usage", "runtime/cli", "runtime/flowtest", "runtime/httptool", "runtime/journal", "runtime/journal/...", "runtime/llm/catalog", "runtime/mcptool", "runtime/sandbox", "runtime/secret"},
 		other: []string{"github.com/sourcegraph/jsonrpc2", "github.com/spf13/cobra", "golang.org/x/mod", "golang.org/x/term"},
 	},
 
 	{
 		// what a model costs is in the catalog of the runtime
-		pkg: "cmd/flowgen/internal/index", own: []string{"ir", "ir/...", "runtime/llm/catalog"},
+		pkg: "cmd/flowgen/internal/index", own: []string{"ir", "ir/..."},
 	},
 	{pkg: "cmd/flowgen/internal/pgdescribe", other: []string{"github.com/jackc/pgx/v5/pgconn"}}, // for `flowgen lock`
 	{

@@ -76,7 +76,11 @@ func (g *generator) newModel(m *ir.Model) jen.Code {
 	if params := g.modelParams(&m.Params); len(params) > 0 {
 		option("With", jen.Qual(llmPath, "Params").Values(params...))
 	}
-	if q := m.Price; q != nil {
+	q := m.Price
+	if q == nil && m.Listed != nil {
+		q = &m.Listed.ModelPrice
+	}
+	if q != nil {
 		price := []jen.Code{field("Input", quote(q.Input))}
 		if q.Cached != "" {
 			price = append(price, field("Cached", quote(q.Cached)))

@@ -18,7 +18,8 @@ type Model struct {
 	Params  ModelParams
 	// Unbounded: `max_tokens: unbounded` is written, so that its author knows that nothing bounds answers.
 	Unbounded bool
-	Price     *ModelPrice  // nil: the runtime's table knows it, or nobody does
+	Price     *ModelPrice  // nil: a list knows it, or nobody does
+	Listed    *ListedModel // what a list says that takes the place of the release's; nil: the release's, if it has the model
 	New       *Expr        // a function that makes it, once, when the program starts; nil: it is Model
 	Reach     *Reach       // what New touches besides Address and Key; nil: nothing
 	Provided  bool         // its provider is one of Workflow.Providers
@@ -43,6 +44,13 @@ type ModelParams struct {
 
 // ModelPrice is what a million tokens cost, in dollars as decimals. An empty Cached is the price of Input.
 type ModelPrice struct{ Input, Cached, Output string }
+
+// A ListedModel is a model in a list of prices.
+type ListedModel struct {
+	ModelPrice
+	Long           *ModelPrice // of long prompts; nil: the same
+	Prompt, Answer int64       // the most tokens of each; zero: not known
+}
 
 // Split returns the two parts of provider:id. id is empty when there are no two.
 func (m *Model) Split() (provider, id string) {

@@ -49,6 +49,7 @@ func (a *app) compileAny(files *disk, name string) *compiled {
 		dir := filepath.FromSlash(path.Dir(name))
 		bind.Resolve(c.workflow, bind.Options{Dir: dir, Above: readable(name), Overlay: files.unsaved, Cache: files.packages, Later: files.later, Seen: seen}, sink)
 		a.fillSlots(c.workflow)
+		a.prices.fill(c.workflow)
 		c.program = check.Watch(c.workflow, sink, files.look)
 	}
 	if sink.HasErrors() {

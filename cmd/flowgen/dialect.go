@@ -20,6 +20,7 @@ func (a *app) dialectFlags(cmd *cobra.Command) {
 	if f.Lookup("tool") == nil {
 		f.StringToStringVar(&a.reading.Tools, "tool", nil, "the manifest of the tool in a slot of a workflow, as NAME=FILE; can be repeated")
 	}
+	a.pricesFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(parser.Dialects(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("compat", cobra.FixedCompletions(parser.Compats(), cobra.ShellCompDirectiveNoFileComp))
 	dialectHelp(cmd)

@@ -87,6 +87,7 @@ type app struct {
 	standIns bool              // slots need no commands: a cassette answers, or nothing is called
 	overlay  map[string][]byte // texts in place of files
 	serves   bool              // programs have the verb serve, with examples from test cases
+	prices   *priceList        // that was brought; nil: the release's
 	calls    bool              // programs list their calls, for engines that make them in other processes
 }
 
@@ -185,7 +186,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.AddCommand(a.runVerbs()...)
 	root.AddCommand(a.checkCommand(), a.generateCommand(), a.buildCommand(), a.runCommand(), a.testCommand(), a.graphCommand(), a.planCommand(), a.manifestCommand(), a.toolsCommand(), a.lockCommand(),
-		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand(), a.toolchainCommand())
+		a.fmtCommand(), a.convertCommand(), a.explainCommand(), a.schemaCommand(), a.initCommand(), a.versionCommand(), a.toolchainCommand(), a.pricesCommand())
 	root.AddCommand(a.inspectCommand(), a.diffCommand(), a.materializeCommand(), a.pinCommand()) // what was recorded
 	root.AddCommand(a.tortureCommand(), a.lspCommand(), a.studioCommand())
 	for _, c := range root.Commands() {

@@ -47,6 +47,7 @@ var takers = []taker{
 	{".jsonl", "inspect NAME"}, {".jsonl", "inspect NAME n"}, {"", "inspect --runs NAME"}, {"", "inspect latest --runs NAME"}, {"", "inspect latest --html NAME"},
 	{".jsonl", "diff NAME NAME"}, {"", "diff --runs NAME a b"},
 	{".jsonl", "materialize NAME x"}, {".flowgen.yaml", "materialize --file NAME latest x"}, {"", "materialize --runs NAME latest x"}, {".flowgen.yaml", "pin --file NAME ask look"},
+	{".json", "check --prices NAME main.flowgen.yaml"}, {".json", "prices --prices NAME"},
 	{"", "graph --run latest --runs NAME main.flowgen.yaml"},
 }
 
@@ -140,16 +141,17 @@ func TestWaysOut(t *testing.T) {
 
 // silent are the commands that do not say what a file has in it that they cannot read.
 var silent = map[string]string{
+	"check --prices NAME main.flowgen.yaml": "quotes no list of prices", "prices --prices NAME": "quotes no list of prices",
 	"tools import NAME": "quotes no document", "inspect": "quotes no journal", "diff": "quotes no journal", "materialize": "quotes no journal and needs one", "fmt": "says nothing of what it formats",
 	"graph --run latest --runs NAME main.flowgen.yaml": "quotes no journal",
 	"test --from latest --run x --runs NAME":           "quotes no journal",
 	"check --tool s=NAME slot.yaml":                    "must be in the project, also when the command line names it",
 }
 
-// What names no file that is there: commands, and flags whose help speaks of files. All commands with --tool read it as check.
+// What names no file that is there: commands, and flags whose help speaks of files. All commands with --tool or --prices read it as check.
 var (
 	noTakers = []string{"explain", "schema", "version", "help", "init", "lsp", "toolchain", "studio"} // studio serves until it is stopped
-	noFiles  = []string{"package", "run", "tool"}
+	noFiles  = []string{"package", "run", "tool", "prices"}
 )
 
 // namesFile are flags with a text, by what their help says: -o, output.

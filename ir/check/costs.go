@@ -82,6 +82,20 @@ func (w *costWalk) model(m *ir.Model, v costVisit) {
 
 // Priced reports whether it is known what a model costs.
 func Priced(m *ir.Model) bool {
-	_, listed := catalog.Find(m.Model.Name)
+	_, listed := Listed(m)
 	return listed || m.Price != nil
+}
+
+// Listed is what a list of prices says of a model: the one that was brought, else that of the release.
+func Listed(m *ir.Model) (catalog.Model, bool) {
+	l := m.Listed
+	if l == nil {
+		return catalog.Find(m.Model.Name)
+	}
+	out := catalog.Model{Price: catalog.Price(l.ModelPrice), Prompt: l.Prompt, Answer: l.Answer}
+	if l.Long != nil {
+		long := catalog.Price(*l.Long)
+		out.Long = &long
+	}
+	return out, true
 }

@@ -57,6 +57,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[[]*ir.Example]():     []*ir.Example{{Description: "another"}},
 	reflect.TypeFor[*ir.ModelScript]():   &ir.ModelScript{Answers: "another"},
 	reflect.TypeFor[*ir.ModelPrice]():    &ir.ModelPrice{Input: "77"},
+	reflect.TypeFor[*ir.ListedModel]():   &ir.ListedModel{Prompt: 77},
 	reflect.TypeFor[[]*ir.Pin]():         []*ir.Pin{},
 	reflect.TypeFor[[]ir.Directive]():    []ir.Directive{{}},
 	reflect.TypeFor[*ir.Doubt]():         &ir.Doubt{Policy: "ask"},
@@ -221,7 +222,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	covers(t, ir.Policy{}, func(p *ir.Policy) string { return sumOf(func(x *text) { newM().policy(x, p) }) }, "SandboxSpan", "Span")
 	covers(t, ir.Model{}, func(q *ir.Model) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: q}})
-	}, "Name", "Key", "Price", "Unbounded", "Reach", "Span") // the key is that of Names; what New reaches follows from it; no bound is no bound, whether it is written or not
+	}, "Name", "Key", "Price", "Listed", "Unbounded", "Reach", "Span") // the key is that of Names; what New reaches follows from it; no bound is no bound, whether it is written or not
 	covers(t, ir.ModelParams{}, func(p *ir.ModelParams) string {
 		return newM().models(&check.Step{Ask: &check.Ask{Model: &ir.Model{Params: *p}}})
 	}, "TemperatureSpan", "SeedSpan", "StopSpan")

@@ -147,7 +147,7 @@ func capped(p *ir.Policy) bool { return p != nil && (p.MaxTokens != nil || p.Max
 // question is what one question to a model costs: the longest prompt that it reads and the longest answer that it can give.
 func (m *meter) question(s *check.Step, model *ir.Model) bill {
 	name := model.Model.Name
-	known, listed := catalog.Find(name)
+	known, _ := check.Listed(model)
 	price := known.Highest()
 	if p := model.Price; p != nil {
 		price = catalog.Price{Input: p.Input, Cached: p.Cached, Output: p.Output}
@@ -169,19 +169,19 @@ func (m *meter) question(s *check.Step, model *ir.Model) bill {
 	if b.dearest.Sign() == 0 {
 		return b
 	}
-	answer := known.Output
+	answer := known.Answer
 	switch limit := model.Params.MaxTokens; {
-	case limit != nil && (!listed || *limit < answer):
+	case limit != nil && (answer == 0 || *limit < answer):
 		answer = *limit
 	case limit == nil && (m.capped || capped(m.wf.Policy) || s.Agent != nil && capped(s.Agent.Policy)):
 		answer = catalog.AnswerBound
-	case limit == nil && !listed:
+	case limit == nil && answer == 0:
 		b.models.open = union(b.models.open, []string{"nothing bounds an answer of " + name})
 	}
-	if !listed {
+	if known.Prompt == 0 {
 		b.models.open = union(b.models.open, []string{"how long a prompt of " + name + " can be is not known"})
 	}
-	cost := new(big.Rat).Mul(in, new(big.Rat).SetInt64(known.Input))
+	cost := new(big.Rat).Mul(in, new(big.Rat).SetInt64(known.Prompt))
 	b.models.usd = cost.Add(cost, new(big.Rat).Mul(out, new(big.Rat).SetInt64(answer)))
 	return b
 }

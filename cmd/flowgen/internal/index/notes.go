@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/runtime/llm/catalog"
+	"github.com/flowgen-dev/flowgen/ir/check"
 )
 
 // toolNotes are what a call of a tool does and may do.
@@ -138,7 +138,7 @@ func modelNotes(m *ir.Model) []string {
 	case m.Unbounded:
 		limit = "; an answer may be of any length"
 	}
-	listed, known := catalog.Find(m.Model.Name)
+	listed, known := check.Listed(m)
 	switch {
 	case m.Price != nil:
 		out = append(out, fmt.Sprintf("costs $%s for a million tokens of input, $%s of output%s", m.Price.Input, m.Price.Output, limit))
