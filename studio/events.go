@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 )
 
@@ -50,9 +53,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		id, isRun := strings.CutPrefix(topic, "run:")
 		switch {
 		case topic == "project":
-			watch = append(watch, st.changed("project.changed", s.projectMark))
+			watch = append(watch, st.changed("project.changed", s.projectMark.now))
 		case topic == "runs":
-			watch = append(watch, st.changed("runs.changed", s.runsMark))
+			watch = append(watch, st.changed("runs.changed", s.runsMark.now))
 			if s.opts.Server != nil {
 				watch = append(watch, st.changed("runs.changed", s.serverMark(r.Context())))
 			}
@@ -109,55 +112,73 @@ func (st *stream) live(r *runs.LiveReader) func() {
 }
 
 // changed sends an event whenever a mark is another one. The first one is only remembered.
-func (st *stream) changed(event string, mark func() string) func() {
-	last, next := mark(), time.Now()
+func (st *stream) changed(event string, mark func() uint64) func() {
+	last := mark()
 	return func() {
-		if time.Now().Before(next) {
-			return
-		}
-		began := time.Now()
-		if m := mark(); m != last {
-			last = m
+		if now := mark(); now != last {
+			last = now
 			st.send(event, map[string]string{})
 		}
-		next = time.Now().Add(max(lookEvery, 10*time.Since(began))) // looking takes a tenth of the time at most
 	}
 }
 
-// projectMark is another text when a workflow file has changed, or one is new.
-func (s *Server) projectMark() string {
+// A mark is another number when something has changed. All pages look at the same one, so that many of them cost what one does.
+type mark struct {
+	look func(h *maphash.Hash)
+
+	mu   sync.Mutex // guards the following
+	next time.Time  // it is looked at again
+	last uint64
+}
+
+var markSeed = maphash.MakeSeed()
+
+func (m *mark) now() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	began := time.Now()
+	if began.Before(m.next) {
+		return m.last
+	}
+	var h maphash.Hash
+	h.SetSeed(markSeed)
+	m.look(&h)
+	m.last, m.next = h.Sum64(), time.Now().Add(max(lookEvery*9/10, 10*time.Since(began))) // looking takes a tenth of the time at most
+	return m.last
+}
+
+// lookAtProject sees when a workflow file has changed, or one is new.
+func (s *Server) lookAtProject(h *maphash.Hash) {
 	names, err := s.opts.Project.Files()
 	if err != nil {
-		return err.Error()
+		maphash.WriteComparable(h, err.Error())
+		return
 	}
-	var b strings.Builder
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil {
-			fmt.Fprintf(&b, "%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+			maphash.WriteComparable(h, name)
+			maphash.WriteComparable(h, [2]int64{info.Size(), info.ModTime().UnixNano()})
 		}
 	}
-	return b.String()
 }
 
-// runsMark is another text when a run has begun, has gone on, or was stopped.
-func (s *Server) runsMark() string {
-	ids, err := s.opts.Runs.Latest("")
+// lookAtRuns sees when a run has begun, has gone on, was stopped or is removed.
+func (s *Server) lookAtRuns(h *maphash.Hash) {
+	all, err := s.opts.Runs.ListStamped()
 	if err != nil {
-		return err.Error()
+		maphash.WriteComparable(h, err.Error())
+		return
 	}
-	var b strings.Builder
-	for i, id := range ids {
-		if i == 500 { // the newest ones move
-			fmt.Fprintf(&b, "%d", len(ids))
-			break
-		}
-		size, _ := s.opts.Runs.Size(id)
-		fmt.Fprintf(&b, "%s %d", id, size)
-		if i < 50 {
-			fmt.Fprint(&b, s.opts.Runs.Busy(id))
+	const most = 50 // of those without an end: a program has them, or has not
+	open := 0
+	for i := range all {
+		maphash.WriteComparable(h, all[i].ID)
+		maphash.WriteComparable(h, all[i].Stamp)
+		if o := all[i].Outcome; open < most && (o == journal.Open || o == journal.Waiting) {
+			open++
+			maphash.WriteComparable(h, s.opts.Runs.Busy(all[i].ID))
 		}
 	}
-	return b.String()
 }
 
 // follow sends the calls of a run as they are and as they change, and what is said above them after each change.

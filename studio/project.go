@@ -32,7 +32,7 @@ func (s *Server) project(http.ResponseWriter, *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.opts.Runs.List()
+	list, err := s.opts.Runs.ListStamped()
 	problem := ""
 	if err != nil {
 		problem = err.Error()
@@ -49,8 +49,9 @@ func (s *Server) project(http.ResponseWriter, *http.Request) (any, error) {
 		f.Name, f.Description, f.Dialect, f.Errors, f.Warnings, f.AtMost, f.Agents = w.Name, w.Description, w.Dialect, w.Errors, w.Warnings, w.AtMost, len(w.Agents)
 		for i := range list {
 			if list[i].Workflow == w.Name && w.Name != "" {
-				f.Last = &aRun{ID: list[i].ID, Workflow: w.Name, Begin: list[i].Begin, State: s.stateOf(list[i].ID, list[i].Outcome)}
-				s.fill(f.Last)
+				last := s.aRun(&list[i])
+				s.fill(&last, &list[i])
+				f.Last = &last
 				break
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -248,19 +249,18 @@ func workflowOf(id string) string {
 	return id
 }
 
-// serverMark returns another text when runs of the server have begun, gone on or ended. It asks until the context ends.
-func (s *Server) serverMark(ctx context.Context) func() string {
-	var mark atomic.Value
-	mark.Store("")
+// serverMark returns another number when runs of the server have begun, gone on or ended. It asks until the context ends.
+func (s *Server) serverMark(ctx context.Context) func() uint64 {
+	var mark atomic.Uint64
 	go func() {
 		for ctx.Err() == nil {
 			var got struct {
 				Runs []json.RawMessage `json:"runs"`
 			}
 			if err := s.opts.Server.ask(ctx, http.MethodGet, "/v1/runs?limit=50", nil, &got); err != nil {
-				mark.Store(err.Error())
+				mark.Store(maphash.String(markSeed, err.Error()))
 			} else {
-				mark.Store(fmt.Sprintf("%s", got.Runs))
+				mark.Store(maphash.String(markSeed, fmt.Sprintf("%s", got.Runs)))
 			}
 			select {
 			case <-ctx.Done():
@@ -268,7 +268,7 @@ func (s *Server) serverMark(ctx context.Context) func() string {
 			}
 		}
 	}()
-	return func() string { return mark.Load().(string) }
+	return mark.Load
 }
 
 // remoteCall is an attempt, made of the events of its beginning and end.

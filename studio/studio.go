@@ -181,8 +181,10 @@ type Server struct {
 	hosts map[string]bool // as requests may name this server
 	mux   *http.ServeMux
 
+	projectMark, runsMark mark
+
 	mu      sync.Mutex // guards the following
-	summary map[string]summary
+	summary map[string]known
 	code    string // for one page, in place of the token; empty: none
 	until   time.Time
 	edits   map[string]Operation
@@ -199,8 +201,9 @@ type Server struct {
 func New(o Options, port string) *Server {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
-	s := &Server{opts: o, token: hex.EncodeToString(random), hosts: map[string]bool{}, summary: map[string]summary{},
+	s := &Server{opts: o, token: hex.EncodeToString(random), hosts: map[string]bool{}, summary: map[string]known{},
 		edits: map[string]Operation{}, diffs: map[string]string{}, started: map[string]*started{}}
+	s.projectMark.look, s.runsMark.look = s.lookAtProject, s.lookAtRuns
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	for _, host := range []string{"127.0.0.1", "localhost", "::1"} {
 		s.hosts[net.JoinHostPort(host, port)] = true
@@ -263,6 +266,9 @@ func (s *Server) routes() {
 func (s *Server) Serve(ctx context.Context, l ...net.Listener) error {
 	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	failed := make(chan error, len(l))
+	var ahead sync.WaitGroup
+	ahead.Go(s.readAhead)
+	defer ahead.Wait()
 	for _, one := range l {
 		go func() { failed <- h.Serve(one) }()
 	}

@@ -51,3 +51,12 @@ func SumIndex(text []byte) []byte {
 	body := text[:len(text)-4]
 	return binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, castagnoli))
 }
+
+// LinesKept are the lines that the next List need not read. Each line that is read is another one.
+func LinesKept(f *Folder) map[string]any {
+	all := map[string]any{}
+	for id, l := range f.kept.runs {
+		all[id] = l
+	}
+	return all
+}

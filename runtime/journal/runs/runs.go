@@ -111,6 +111,7 @@ type Folder struct {
 	watch atomic.Pointer[func(run string, n int, line []byte)] // nil: nobody does
 
 	hashes atomic.Pointer[known] // of the workflow whose run began last
+	kept   kept
 }
 
 // Open names a folder of runs. It is made when the first run is recorded.
@@ -252,22 +253,22 @@ func (f *Folder) Latest(workflow string) ([]string, error) {
 // of lists the runs of a workflow among ids, those of all when it is empty, the latest first. An id that was chosen says
 // neither the workflow nor the time: the journal does.
 func (f *Folder) of(workflow string, ids []string) []string {
-	var found []Run
+	var found []*line
 	for _, id := range ids {
 		r := Run{ID: id}
-		if made(r.ID) {
-			name := strings.TrimSuffix(r.ID, when(r.ID))
-			if workflow == "" || name == engine.RunIDPrefix(workflow) || strings.HasSuffix(name, "-"+engine.RunIDPrefix(workflow)) && f.is(r.ID, workflow) {
-				found = append(found, r)
+		if made(id) {
+			name := strings.TrimSuffix(id, when(id))
+			if workflow != "" && name != engine.RunIDPrefix(workflow) && !(strings.HasSuffix(name, "-"+engine.RunIDPrefix(workflow)) && f.is(id, workflow)) {
+				continue
 			}
-		} else if j, err := f.read(r.ID); err == nil && (workflow == "" || j.Header().Workflow == workflow) {
+		} else if j, err := f.read(id); err == nil && (workflow == "" || j.Header().Workflow == workflow) {
 			r.Begin = j.Header().Begin
-			found = append(found, r)
+		} else {
+			continue
 		}
+		found = append(found, &line{Stamped{Run: r}, f.since(r)})
 	}
-	slices.SortStableFunc(found, func(a, b Run) int {
-		return cmp.Or(strings.Compare(f.since(b), f.since(a)), strings.Compare(a.ID, b.ID))
-	})
+	latestFirst(found)
 	sorted := make([]string, len(found))
 	for i, r := range found {
 		sorted[i] = r.ID
@@ -425,14 +426,20 @@ func (f *Folder) read(id string) (*journal.Journal, error) {
 
 func (f *Folder) log(id string) string { return filepath.Join(f.dir, id, logName) }
 
+// parse makes a journal of its lines, with the values that are in files of their own.
 func (f *Folder) parse(id string, lines [][]byte) (*journal.Journal, error) {
+	held := 0
+	return parsed(id, lines, func(line []byte) ([]byte, error) { return f.inline(id, line, &held) })
+}
+
+// parsed makes a journal of what becomes of its lines.
+func parsed(id string, lines [][]byte, become func(line []byte) ([]byte, error)) (*journal.Journal, error) {
 	if len(lines) == 0 {
 		return nil, errEmpty
 	}
 	j := new(journal.Journal)
-	held := 0
 	for i, line := range lines {
-		line, err := f.inline(id, line, &held)
+		line, err := become(line)
 		if err == nil {
 			err = j.Add(line)
 		}
