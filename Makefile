@@ -185,7 +185,7 @@ pictures: ## Take the pictures of docs/studio.md anew, with Chromium
 .PHONY: soak
 soak: SOAK ?= 8h
 soak: ## Hold the memory of studio for SOAK (8h) over 1,000 runs of 1,000 calls
-	SOAK=$(SOAK) go test -count=1 -timeout 0 -run TestSoak -v ./studio/browser
+	SOAK=$(SOAK) go test -count=1 -timeout 0 -run TestSoak -v ./studio ./studio/browser
 
 .PHONY: site
 site: ## Write the documentation and the playground as a static site into .flowgen/site, and draw docs/tour.svg

@@ -1,7 +1,9 @@
 package studio
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"net/http"
 	"path"
 	"strings"
@@ -14,16 +16,26 @@ import (
 //go:embed dist
 var dist embed.FS
 
+// version is another text when a file of dist is another.
+var version = func() string {
+	sum := sha256.New()
+	for _, name := range []string{"studio.css", "studio.js"} {
+		data, _ := dist.ReadFile("dist/" + name) // embedded
+		_, _ = sum.Write(data)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}()
+
 // index is the page, which is the same at all addresses and holds no data.
-const index = `<!doctype html>
+var index = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>flowgen studio</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/assets/studio.css">
-<script type="module" src="/assets/studio.js"></script>
+<link rel="stylesheet" href="/assets/studio.css?` + version + `">
+<script type="module" src="/assets/studio.js?` + version + `"></script>
 </head>
 <body>
 <div id="app"><noscript>flowgen studio needs JavaScript.</noscript></div>
@@ -49,5 +61,8 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 		kind = "text/plain; charset=utf-8"
 	}
 	w.Header().Set("Content-Type", kind)
+	if r.URL.RawQuery == version { // so the browser keeps what it has made of the script, too
+		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
 	_, _ = w.Write(data)
 }

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -72,7 +73,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				problemOf(err).write(w)
 				return
 			}
-			watch = append(watch, st.follow(reader), st.live(live))
+			watch = slices.Insert(watch, 0, st.follow(reader), st.live(live)) // what the page is about comes first
 		default:
 			problemOf(problemf(http.StatusBadRequest, "topics are project, runs and run:ID", "")).write(w)
 			return
@@ -113,12 +114,13 @@ func (st *stream) live(r *runs.LiveReader) func() {
 
 // changed sends an event whenever a mark is another one. The first one is only remembered.
 func (st *stream) changed(event string, mark func() uint64) func() {
-	last := mark()
+	var last uint64
 	return func() {
-		if now := mark(); now != last {
-			last = now
+		now := mark()
+		if last != 0 && now != last {
 			st.send(event, map[string]string{})
 		}
+		last = now
 	}
 }
 

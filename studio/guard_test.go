@@ -141,6 +141,14 @@ func TestAnswers(t *testing.T) {
 	if page.Code != http.StatusOK || strings.Contains(page.Body.String(), canary) || strings.Contains(page.Body.String(), s.Token()) {
 		t.Errorf("the page: %d %s", page.Code, page.Body)
 	}
+	_, script, _ := strings.Cut(page.Body.String(), `src="`)
+	script, _, _ = strings.Cut(script, `"`)
+	plain, _, versioned := strings.Cut(script, "?")
+	for path, kept := range map[string]bool{script: true, plain: false, plain + "?0": false, "/": false} {
+		if w := ask(s, http.MethodGet, path, "", nil); w.Code != http.StatusOK || !versioned || strings.Contains(w.Header().Get("Cache-Control"), "immutable") != kept {
+			t.Errorf("%s: %d, %v", path, w.Code, w.Header())
+		}
+	}
 	policy := page.Header().Get("Content-Security-Policy")
 	for _, part := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "connect-src 'self';", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"} {
 		if !strings.Contains(policy, part) {

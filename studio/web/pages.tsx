@@ -34,14 +34,14 @@ export interface Run {
 export function useData<T>(path: string, topics: string, events: string[]): { data?: T; error?: string; again: () => void } {
   const [state, change] = useState<{ path?: string; data?: T; error?: string }>({});
   const [turn, next] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => { // asked for before the page is drawn
     let here = true;
     get<T>(path)
       .then((data) => here && change({ path, data }))
       .catch((e: Error) => here && change({ path, error: e.message }));
     return () => void (here = false);
   }, [path, turn]);
-  useEffect(() => (topics ? listen(topics, (event) => (events.includes(event) || event === "again") && next((n) => n + 1)) : undefined), [topics]);
+  useLayoutEffect(() => (topics ? listen(topics, (event) => (events.includes(event) || event === "again") && next((n) => n + 1)) : undefined), [topics]);
   const stale = state.path !== path;
   return { data: stale ? undefined : state.data, error: stale ? undefined : state.error, again: () => next((n) => n + 1) };
 }

@@ -39,7 +39,7 @@ function useRun(id: string) {
   const [head, setHead] = useState<RunHead>();
   const [problem, setProblem] = useState<Problem>();
   const [version, bump] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => { // asked for before the page is drawn
     tree.current = new Tree();
     setHead(undefined);
     setProblem(undefined);

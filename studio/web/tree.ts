@@ -83,7 +83,8 @@ export class Tree {
       this.calls[n] = call;
       const at = this.scope(call.key);
       if (old) at.calls[at.calls.indexOf(old)] = call;
-      else at.calls.push(call);
+      else if (at.calls.length) at.calls.push(call);
+      else at.calls = [call]; // most have one: an array that grows has room for 17
     });
   }
 
@@ -97,7 +98,8 @@ export class Tree {
     if (item) up = this.scope(key.slice(0, slash + 1) + item[1]); // probe[3] is an item of probe
     const s = scope(key, item ? item[2] : last, up.depth + 1);
     s.up = up;
-    up.kids.push(s);
+    if (up.kids.length) up.kids.push(s);
+    else up.kids = [s];
     this.byPath.set(key, s);
     return s;
   }
@@ -143,8 +145,11 @@ export class Tree {
   }
 }
 
+const noScopes: Scope[] = [];
+const noCalls: Call[] = [];
+
 function scope(path: string, label: string, depth: number): Scope {
-  return { path, label, depth, shown: label, inset: depth, kids: [], calls: [], start: 0, end: 0, state: "done", done: 0, failed: 0, cached: 0, all: 0 };
+  return { path, label, depth, shown: label, inset: depth, kids: noScopes, calls: noCalls, start: 0, end: 0, state: "done", done: 0, failed: 0, cached: 0, all: 0 };
 }
 
 // until is where the bar of a call ends.
