@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/runtime/engine"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/studio"
 )
 
@@ -47,8 +52,6 @@ func (a *app) writeReport(args []string) error {
 	switch {
 	case len(rest) != 1 || name == "":
 		return usage("write inspect RUN --html FILE")
-	case strings.HasSuffix(rest[0], ".jsonl"):
-		return unusablef("%s is a journal file; --html takes a run of a folder: name the folder with --runs", rest[0])
 	case o.Full && o.NoContent:
 		return usage("--full and --no-content exclude each other")
 	}
@@ -56,8 +59,18 @@ func (a *app) writeReport(args []string) error {
 	if err != nil {
 		return err
 	}
-	id, err := folder.Find("", rest[0])
-	if err != nil {
+	id := ""
+	if strings.HasSuffix(rest[0], ".jsonl") {
+		scratch, err := os.MkdirTemp("", "flowgen-report-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(scratch)
+		folder, id, err = journalFile(folder, rest[0], scratch)
+		if err != nil {
+			return unusable{err}
+		}
+	} else if id, err = folder.Find("", rest[0]); err != nil {
 		return err
 	}
 	page, err := studio.Report(folder, id, o)
@@ -75,4 +88,44 @@ func (a *app) writeReport(args []string) error {
 		fmt.Fprintf(a.stderr, "flowgen: the file has %d MB; --no-content makes it smaller\n", len(page)>>20)
 	}
 	return nil
+}
+
+// journalFile finds the folder of a file with a journal: that of its runs, or one that is made in scratch with it as the only run.
+func journalFile(named *runs.Folder, file, scratch string) (folder *runs.Folder, id string, err error) {
+	whole, err := filepath.Abs(file)
+	if err != nil {
+		return nil, "", err
+	}
+	dir, name := filepath.Split(whole)
+	if name == "journal.jsonl" {
+		folder, id = runs.Open(filepath.Dir(filepath.Clean(dir)), runs.Options{ReadOnly: true}), filepath.Base(dir)
+		if _, err := folder.Size(id); err == nil {
+			return folder, id, nil
+		}
+	}
+	_, j, err := named.Named("", file)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := j.MarshalText()
+	if err != nil {
+		return nil, "", err
+	}
+	id = strings.TrimSuffix(name, ".jsonl")
+	if engine.CheckRunID(id) != nil {
+		id = "journal"
+	}
+	if err := os.Mkdir(filepath.Join(scratch, id), 0o700); err != nil {
+		return nil, "", err
+	}
+	log, _, err := wal.Open(wal.OS, filepath.Join(scratch, id, "journal.jsonl"), wal.Off)
+	if err != nil {
+		return nil, "", err
+	}
+	for line := range bytes.Lines(text) {
+		if err := log.Append(bytes.TrimSuffix(line, []byte("\n")), false); err != nil {
+			return nil, "", errors.Join(err, log.Close())
+		}
+	}
+	return runs.Open(scratch, runs.Options{ReadOnly: true}), id, log.Close()
 }
