@@ -352,6 +352,7 @@ func TestRefused(t *testing.T) {
 		{422, "POST", start10, `{"to": "", "euros": 1}`, "", `"/to"`},
 		{422, "POST", start10, `{"to": "a", "euros": "1"}`, "", `"/euros"`},
 		{422, "POST", start10, `{"to": "a", "euros": 1.5}`, "", `"/euros"`},
+		{422, "POST", start10, `{"euros": "1"}`, "", `{"pointer":"","code":"VALIDATION_ERROR","detail":"field \"to\" is missing"}`},
 		{422, "POST", start10, `{"to": "a", "euros": 0}`, "", `"/euros"`},
 		{422, "POST", start10, `{"euros": 1, "tu": 1}`, "", `"tu\"`},
 		{400, "POST", start10, `{"to": "a", "euros": 1}`, "Prefer: wait=soon", "wait=10"},

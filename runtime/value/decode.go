@@ -59,13 +59,21 @@ type decoder struct {
 	wrong []violation // all of them, up to a bound
 }
 
+// pathOf is where a mistake is; empty: it is about the value itself.
+func pathOf(err *ToolError) string {
+	at, ok := err.Details.Get("path")
+	if !ok {
+		return ""
+	}
+	return at.String()
+}
+
 // keep notes a mistake, after which reading goes on unless there are enough of them.
 func (d *decoder) keep(err *ToolError) *ToolError {
 	if d.first == nil {
 		d.first = err
 	}
-	at, _ := err.Details.Get("path")
-	d.wrong = append(d.wrong, violation{at.String(), err.Message})
+	d.wrong = append(d.wrong, violation{pathOf(err), err.Message})
 	if len(d.wrong) < maxViolations {
 		return nil
 	}

@@ -154,8 +154,7 @@ func (w *walker) all(v reflect.Value, r *rule) *ToolError {
 // keep notes what is wrong, and reports whether there is enough of it.
 func (w *walker) keep(err *ToolError) bool {
 	if err != nil {
-		at, _ := err.Details.Get("path")
-		w.wrong = append(w.wrong, violation{at.String(), err.Message})
+		w.wrong = append(w.wrong, violation{pathOf(err), err.Message})
 	}
 	return len(w.wrong) >= maxViolations
 }
