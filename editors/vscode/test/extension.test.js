@@ -59,8 +59,15 @@ class Items extends Map {
   }
 }
 
+// temporary makes a folder that is removed at the end.
+function temporary(prefix) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), prefix));
+  process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 // editor starts the extension with settings, and answers of the server by method.
-async function editor({ settings = {}, answers = {}, folder = fs.mkdtempSync(path.join(os.tmpdir(), "a folder-")), documents = [], found = [] } = {}) {
+async function editor({ settings = {}, answers = {}, folder = temporary("a folder-"), documents = [], found = [] } = {}) {
   const seen = { commands: {}, tasks: [], providers: {}, errors: [], languages: [], runs: [], requests: [], watched: [], saved: new Emitter(), opened: new Emitter(), moved: new Emitter() };
   const vscode = {
     EventEmitter: Emitter,
@@ -152,7 +159,7 @@ async function editor({ settings = {}, answers = {}, folder = fs.mkdtempSync(pat
 test("the program is that of the settings, then that of the extension, then that of the PATH", async () => {
   const bare = await editor();
   assert.equal(bare.seen.server.command, "flowgen");
-  const bundled = fs.mkdtempSync(path.join(os.tmpdir(), "bundled-"));
+  const bundled = temporary("bundled-");
   const own = path.join(bundled, "bin", process.platform === "win32" ? "flowgen.exe" : "flowgen");
   fs.mkdirSync(path.dirname(own));
   fs.writeFileSync(own, "");
@@ -217,7 +224,7 @@ test("a document that cannot be made is an error message", async () => {
 });
 
 test("the cases of a test file stand in the test explorer and run one by one", { skip: process.platform === "win32" }, async () => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "cases-"));
+  const folder = temporary("cases-");
   const program = path.join(folder, "flowgen");
   fs.writeFileSync(program, '#!/bin/sh\necho "$@"\n[ "$3" != x.test.yaml:bad ]\n', { mode: 0o755 });
   const uri = new Uri("file://" + path.join(folder, "x.test.yaml"));
