@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/parser"
@@ -28,9 +29,19 @@ type outliner struct {
 	stack  []level
 	block  int  // indentation of the key of a block scalar that is open; -1: none
 	value  bool // a key was read on this line, and not its value's end
-	word   string
+	word   []byte
+	begun  bool // the word is more than white space
 	quoted byte
 }
+
+// add appends to the word.
+func (o *outliner) add(c byte) {
+	o.word = append(o.word, c)
+	o.begun = o.begun || c != ' ' && c != '\t'
+}
+
+// next begins another word.
+func (o *outliner) next() { o.word, o.begun = o.word[:0], false }
 
 // outline finds the spot of an offset.
 func outline(text string, off int) spot {
@@ -45,7 +56,7 @@ func outline(text string, off int) spot {
 }
 
 func (o *outliner) spot() spot {
-	s := spot{value: o.value, word: strings.TrimLeft(o.word, " ")}
+	s := spot{value: o.value, word: strings.TrimLeft(string(o.word), " ")}
 	for i, l := range o.stack {
 		last := i == len(o.stack)-1
 		switch {
@@ -68,7 +79,8 @@ func (o *outliner) line(line string, ended bool) {
 	indent := len(line) - len(rest)
 	if o.block >= 0 {
 		if rest == "" && ended || indent > o.block {
-			o.value, o.word = true, rest
+			o.next()
+			o.value, o.word = true, append(o.word, rest...)
 			return
 		}
 		o.block = -1
@@ -81,7 +93,8 @@ func (o *outliner) line(line string, ended bool) {
 	if ended && (rest == "" || rest[0] == '#') {
 		return
 	}
-	o.value, o.word = false, ""
+	o.value = false
+	o.next()
 	for len(o.stack) > 0 && (o.stack[len(o.stack)-1].indent > indent || o.stack[len(o.stack)-1].list && o.stack[len(o.stack)-1].indent >= indent && !strings.HasPrefix(rest, "-")) {
 		o.stack = o.stack[:len(o.stack)-1]
 	}
@@ -107,33 +120,38 @@ func (o *outliner) scan(s string, indent int) {
 		flow := top >= 0 && o.stack[top].indent < 0
 		switch {
 		case o.quoted != 0:
-			o.word += string(c)
+			o.add(c)
 			if c == '\\' && o.quoted == '"' && i+1 < len(s) {
 				i++
-				o.word += string(s[i])
+				o.add(s[i])
 			} else if c == o.quoted {
 				o.quoted = 0
 			}
 		case c == '#' && (i == 0 || s[i-1] == ' '):
 			return
-		case (c == '"' || c == '\'') && strings.TrimSpace(o.word) == "":
-			o.quoted, o.word = c, string(c)
-		case c == '{' && strings.TrimSpace(o.word) == "":
-			o.stack, o.value, o.word = append(o.stack, level{indent: -1}), false, ""
-		case c == '[' && strings.TrimSpace(o.word) == "":
-			o.stack, o.value, o.word = append(o.stack, level{indent: -1, list: true}), false, ""
+		case (c == '"' || c == '\'') && !o.begun:
+			o.next()
+			o.add(c)
+			o.quoted = c
+		case c == '{' && !o.begun:
+			o.enter(level{indent: -1})
+		case c == '[' && !o.begun:
+			o.enter(level{indent: -1, list: true})
 		case flow && (c == '}' || c == ']'):
-			o.stack, o.value, o.word = o.stack[:top], true, ""
+			o.stack, o.value = o.stack[:top], true
+			o.next()
 		case flow && c == ',':
-			o.value, o.word = false, ""
+			o.value = false
+			o.next()
 		case c == ':' && (i+1 == len(s) || s[i+1] == ' ') && !o.value && !(flow && o.stack[top].list):
-			o.open(strings.Trim(strings.TrimSpace(o.word), `"'`), indent, flow)
+			o.open(strings.Trim(strings.TrimSpace(string(o.word)), `"'`), indent, flow)
 		default:
-			o.word += string(c)
+			o.add(c)
 		}
 	}
-	if w := strings.TrimSpace(o.word); o.value && len(w) > 0 && (w[0] == '|' || w[0] == '>') && len(o.stack) > 0 && o.stack[len(o.stack)-1].indent >= 0 {
-		o.block, o.word = o.stack[len(o.stack)-1].indent, ""
+	if w := bytes.TrimSpace(o.word); o.value && len(w) > 0 && (w[0] == '|' || w[0] == '>') && len(o.stack) > 0 && o.stack[len(o.stack)-1].indent >= 0 {
+		o.block = o.stack[len(o.stack)-1].indent
+		o.next()
 	}
 	if o.quoted == 0 && len(o.stack) > 0 && o.stack[len(o.stack)-1].indent >= 0 && !o.value && !o.stack[len(o.stack)-1].list && o.stack[len(o.stack)-1].indent < indent {
 		o.stack = append(o.stack, level{indent: indent}) // a key that is being written, in a mapping of its own
@@ -154,5 +172,18 @@ func (o *outliner) open(key string, indent int, flow bool) {
 	top := &o.stack[len(o.stack)-1]
 	top.key = key
 	top.keys = append(top.keys, key)
-	o.value, o.word = true, ""
+	o.value = true
+	o.next()
+}
+
+// maxOpen bounds the brackets that are open at once; inside of more nothing is offered.
+const maxOpen = 1000
+
+// enter opens a bracket.
+func (o *outliner) enter(l level) {
+	o.value = false
+	o.next()
+	if len(o.stack) < maxOpen {
+		o.stack = append(o.stack, l)
+	}
 }
