@@ -263,3 +263,21 @@ func TestLSPRecorded(t *testing.T) {
 		}
 	}
 }
+
+// TestLSPTypeDefinition: from a value to the declaration of its type, through lists and optional values. A value of a type without a
+// name leads nowhere.
+func TestLSPTypeDefinition(t *testing.T) {
+	t.Parallel()
+	const name = "order.flowgen.yaml"
+	e := edit(t, nil)
+	e.open(name, "flowgen: 1\nname: order\ntypes:\n  Item: {name: string}\n  Order: {items: list<Item>, best: opt<Item>}\ninput: {order: Order}\n"+
+		"nodes:\n  all: {let: $input.order.items}\n  best: {let: $input.order.best}\n  count: {let: $len(input.order.items)}\noutput: {n: $count, all: $all, best: $best}\n")
+	for word, want := range map[string][]string{
+		"order.items}": {name + ":5 Order"}, "items}": {name + ":4 Item"}, "best}\n  count": {name + ":4 Item"}, "all, best": {name + ":4 Item"}, "count, all": nil,
+	} {
+		got := e.places(answer[[]lspLocation](t, e.ask("textDocument/typeDefinition", e.on(name, word, 0, 1))))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
