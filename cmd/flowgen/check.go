@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/lsp"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser"
@@ -145,17 +148,8 @@ func (a *app) compileAll(files *disk, names []string, found bool) []*compiled {
 	if !found {
 		return list
 	}
-	serves := serving(list)
-	var roots []*compiled
-	for _, c := range list {
-		if !serves[c.name] {
-			roots = append(roots, c)
-		}
-	}
-	if len(roots) == 0 { // they all call each other, which is a mistake that any of them shows
-		return list
-	}
-	return roots
+	served := lsp.Served(serving(list))
+	return slices.DeleteFunc(list, func(c *compiled) bool { return served[path.Clean(c.name)] })
 }
 
 // fixRounds bounds how often fixes are applied: one may bring up another mistake that has a fix.

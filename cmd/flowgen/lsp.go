@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,8 @@ func compileUnsaved(name string, from lsp.Inputs) *lsp.Result {
 	one := &app{}
 	c := one.compileAny(files, name)
 	one.cases(files, c)
-	res := &lsp.Result{Workflow: c.workflow, Program: c.program, List: c.list, Cases: c.caseFiles, Files: c.sources}
+	list := append(slices.Clip(c.list), checkPrograms([]*compiled{c})...)
+	res := &lsp.Result{Workflow: c.workflow, Program: c.program, List: list, Cases: c.caseFiles, Files: c.sources}
 	for file := range files.asked {
 		res.Files = append(res.Files, file)
 	}

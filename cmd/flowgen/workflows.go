@@ -132,10 +132,12 @@ func leftOut(folder string) bool {
 	return slices.Contains([]string{"vendor", "testdata", "node_modules"}, folder) || strings.HasPrefix(folder, ".") || strings.HasPrefix(folder, "_")
 }
 
-// serving tells which of the workflows only serve others: they are included or called by one of them.
-func serving(list []*compiled) map[string]bool {
-	out := map[string]bool{}
+// serving is what each workflow includes or calls, by its name.
+func serving(list []*compiled) map[string]map[string]bool {
+	all := map[string]map[string]bool{}
 	for _, c := range list {
+		out := map[string]bool{}
+		all[path.Clean(c.name)] = out
 		if c.workflow == nil {
 			continue
 		}
@@ -160,5 +162,5 @@ func serving(list []*compiled) map[string]bool {
 		}
 		walk(c.workflow)
 	}
-	return out
+	return all
 }

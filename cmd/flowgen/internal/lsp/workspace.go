@@ -308,12 +308,35 @@ func unknownLanguage(d diag.Diagnostic) bool { return d.Code == diag.UnknownLang
 
 // served are the workflows that others include or run: their diagnostics are those of the others.
 func (w *workspace) served() map[string]bool {
-	out := map[string]bool{}
+	serves := map[string]map[string]bool{}
 	for _, r := range w.roots {
-		for f := range r.serves {
-			if w.roots[f] != nil && !w.roots[f].serves[r.name] {
+		serves[r.name] = r.serves
+	}
+	return Served(serves)
+}
+
+// Served are the files that are seen through others, by what each file includes or runs: those to which a file leads that no other one
+// includes or runs. Files that include one another are seen by themselves, unless such a file leads to them.
+func Served(serves map[string]map[string]bool) map[string]bool {
+	named := map[string]bool{}
+	for name, list := range serves {
+		for f := range list {
+			named[f] = named[f] || f != name
+		}
+	}
+	out := map[string]bool{}
+	var walk func(name string)
+	walk = func(name string) {
+		for f := range serves[name] {
+			if !out[f] && named[f] {
 				out[f] = true
+				walk(f)
 			}
+		}
+	}
+	for name := range serves {
+		if !named[name] {
+			walk(name)
 		}
 	}
 	return out
