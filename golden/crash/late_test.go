@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,12 @@ type proxy struct {
 
 func newProxy(t *testing.T, to string) *proxy {
 	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), filepath.Base(to)))
+	dir, err := os.MkdirTemp("", "p") // names of sockets are short, and that of t.TempDir is not
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, filepath.Base(to)))
 	if err != nil {
 		t.Fatal(err)
 	}
