@@ -29,7 +29,7 @@ type (
 	//	func (r *Run) ID() string
 	//	func (r *Run) In(n *Node) *Run
 	//	func (r *Run) Info() *Info
-	//	func (r *Run) Iterate(n *Node, i int) (*Run, error)
+	//	func (r *Run) Iterate(n *Node, i int) (_ *Run, err error)
 	//	func (r *Run) Limit(h *engine.Head) engine.Limit
 	//	func (r *Run) Now() time.Time
 	//	func (r *Run) Provided(name string) any
