@@ -45,7 +45,7 @@ func (v *validator) check(s map[string]any, x any, at string) string {
 	}
 	for key := range s {
 		if !slices.Contains([]string{"$schema", "title", "description", "definitions", "type", "properties", "additionalProperties", "required", "oneOf", "anyOf", "allOf",
-			"if", "then", "else", "items", "enum", "pattern", "minimum", "maximum", "minLength", "minItems", "maxItems"}, key) {
+			"if", "then", "else", "items", "enum", "pattern", "minimum", "maximum", "minLength", "minItems", "maxItems", "default", "examples"}, key) {
 			panic("the validator does not know " + key)
 		}
 	}
@@ -395,5 +395,47 @@ func TestJSONSchemaIsStable(t *testing.T) {
 	walk("", root)
 	for name, d := range root["definitions"].(map[string]any) {
 		walk(name, d.(map[string]any))
+	}
+}
+
+// TestJSONSchemaHints: the default and the examples of each key are values that the key may have, and a key whose description names a
+// default has one.
+func TestJSONSchemaHints(t *testing.T) {
+	v, root := newValidator(t)
+	defaults, examples := 0, 0
+	look := func(what string, s map[string]any) {
+		props, _ := s["properties"].(map[string]any)
+		for name, p := range props {
+			key, ok := p.(map[string]any)
+			if !ok {
+				continue
+			}
+			at := what + "." + name
+			unless, has := key["default"]
+			if has {
+				defaults++
+				if why := v.check(key, unless, at); why != "" {
+					t.Error(why)
+				}
+			}
+			list, _ := key["examples"].([]any)
+			for _, x := range list {
+				examples++
+				if why := v.check(key, x, at); why != "" {
+					t.Error(why)
+				}
+			}
+			doc, _ := key["description"].(string)
+			if m := regexp.MustCompile(`(\S+) (?:unless written|\(default\))`).FindStringSubmatch(doc); m != nil && m[1] != "holds" && fmt.Sprint(unless) != strings.Trim(m[1], "`;:,") {
+				t.Errorf("%s: the default is %v, and its description says %s", at, unless, doc)
+			}
+		}
+	}
+	look("workflow", root)
+	for name, d := range v.defs {
+		look(name, d.(map[string]any))
+	}
+	if defaults < 20 || examples < 50 {
+		t.Errorf("%d defaults and %d examples", defaults, examples)
 	}
 }

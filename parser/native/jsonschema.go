@@ -104,8 +104,9 @@ var exclusive = map[string][]string{shapeTool.Name: bindings, shapeServer.Name: 
 
 func shapeSchema(s *Shape) object {
 	var props object
-	for _, k := range s.Keys {
-		props = append(props, member{k.Name, described(k.Doc, formSchema(k.Value))})
+	for i := range s.Keys {
+		k := &s.Keys[i]
+		props = append(props, member{k.Name, hinted(s.Name, k, described(k.Doc, formSchema(k.Value)))})
 	}
 	o := object{{"description", s.Doc}, {"type", "object"}, {"properties", props}, {"additionalProperties", false}}
 	if s == shapeSecret { // nothing need be said about a secret
