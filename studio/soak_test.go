@@ -36,7 +36,7 @@ func holding(t *testing.T) (h held) {
 	return h
 }
 
-// TestSoak: whatever pages ask for, and however often they come and go while runs grow, nothing of it stays: no memory, no goroutine and no
+// TestSoak: whatever pages ask for, and however often they come and go while runs grow, they leave no memory, no goroutine and no
 // file. SOAK is how long; without it some rounds are made.
 func TestSoak(t *testing.T) {
 	long, err := time.ParseDuration(os.Getenv("SOAK"))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// traceOf is the trace that a request is part of, by its header (W3C Trace Context): 32 hex digits, "" when there is none. Whoever
-// sends it chooses it, so it gets into logs only in that form.
+// traceOf is the trace that a request is part of, by its header (W3C Trace Context): 32 hex digits, "" when there is none. The
+// client chooses it, so it gets into logs only in that form.
 func traceOf(r *http.Request) string {
 	text := r.Header.Values("Traceparent")
 	if len(text) != 1 {
