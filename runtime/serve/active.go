@@ -20,14 +20,16 @@ type active struct {
 	id       string
 	workflow *Workflow
 	tenant   string
-	trace    string // of the request that began it
+	fresh    bool   // a new run
+	trace    string // of the request that began it, or has it go on
 	input    []byte // known when begun is closed
 	since    time.Time
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 
-	begun chan struct{} // closed when its beginning is recorded
-	done  chan struct{} // closed when it is over; the following is known then
+	begun chan struct{}    // closed when its beginning is recorded, or that it goes on; the following is known then
+	past  *journal.Journal // what was recorded before; nil: a new run
+	done  chan struct{}    // closed when it is over; the following is known then
 	end   journal.Finish
 	code  string // of its failure
 	err   error  // why it is not recorded, or goes on no more
@@ -38,8 +40,29 @@ var (
 	errDrained   = errors.New("the server stops") // the run goes on with the next one
 )
 
-// admit makes room for a run, or finds the one that has the id. The run must be launched or dropped then.
-func (s *Server) admit(w *Workflow, id, tenant string, bounded bool) (a *active, there bool, err error) {
+// hasBegun reports whether the beginning of a run is recorded, or that it goes on.
+func (a *active) hasBegun() bool {
+	select {
+	case <-a.begun:
+		return true
+	default:
+		return false
+	}
+}
+
+// begins waits until a run has begun, or goes on, and reports whether it does.
+func (a *active) begins() bool {
+	select {
+	case <-a.begun:
+		return true
+	case <-a.done:
+		return a.hasBegun()
+	}
+}
+
+// admit makes room for a run, or finds the one that has the id. The run must be launched then. There is always room for one that is
+// not new.
+func (s *Server) admit(w *Workflow, id, tenant string, fresh bool) (a *active, there bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a := s.active[id]; a != nil {
@@ -48,12 +71,12 @@ func (s *Server) admit(w *Workflow, id, tenant string, bounded bool) (a *active,
 	switch {
 	case s.draining:
 		return nil, false, fault(http.StatusServiceUnavailable, "DRAINING", "the server is about to stop").later(5 * time.Second)
-	case bounded && len(s.active) >= s.o.MaxRuns+s.o.MaxQueue:
+	case fresh && len(s.active) >= s.o.MaxRuns+s.o.MaxQueue:
 		return nil, false, fault(http.StatusTooManyRequests, "QUEUE_FULL", "too many runs wait for their turn").later(time.Second)
-	case bounded && s.tenants[tenant] >= s.o.MaxTenant:
+	case fresh && s.tenants[tenant] >= s.o.MaxTenant:
 		return nil, false, fault(http.StatusTooManyRequests, "QUEUE_FULL", "too many runs of this tenant wait for their turn").later(time.Second)
 	}
-	a = &active{id: id, workflow: w, tenant: tenant, since: time.Now(), begun: make(chan struct{}), done: make(chan struct{})}
+	a = &active{id: id, workflow: w, tenant: tenant, fresh: fresh, since: time.Now(), begun: make(chan struct{}), done: make(chan struct{})}
 	a.ctx, a.cancel = context.WithCancelCause(s.ctx)
 	s.active[id] = a
 	if len(s.active) >= s.o.MaxRuns+s.o.MaxQueue && s.full.IsZero() {
@@ -74,7 +97,7 @@ func (s *Server) admit(w *Workflow, id, tenant string, bounded bool) (a *active,
 }
 
 // launch runs an admitted run, with the engine that open makes, until it is over.
-func (s *Server) launch(a *active, input []byte, open func(*flow.Info) (*runs.Engine, error), fresh bool) {
+func (s *Server) launch(a *active, input []byte, open func(*flow.Info) (*runs.Engine, error)) {
 	ctx := a.ctx
 	a.input = input
 	go func() {
@@ -83,14 +106,14 @@ func (s *Server) launch(a *active, input []byte, open func(*flow.Info) (*runs.En
 		if a.tenant != "" {
 			ctx = runtime.TenantContext(ctx, a.tenant)
 		}
-		g := &gate{s: s, a: a, ctx: ctx, fresh: fresh}
+		g := &gate{s: s, a: a, ctx: ctx}
 		under := engine.NewContext(ctx, func(info *flow.Info) (e engine.Engine, err error) {
 			if g.Engine, err = open(info); err != nil {
 				return nil, err
 			}
 			return g, nil
 		})
-		if fresh {
+		if a.fresh {
 			under = runtime.WithRunID(under, a.id)
 		}
 		a.err = a.workflow.run(under, input)
@@ -132,7 +155,7 @@ func (s *Server) over(a *active, g *gate) {
 	switch {
 	case a.end.Outcome == journal.Waiting:
 		s.waiting[a.id] = a.workflow.Name()
-	case a.end.Outcome == journal.Open && a.err != nil && !errors.Is(a.err, runs.ErrBusy) && !errors.Is(a.err, runs.ErrExists) && (begun || !g.fresh):
+	case a.end.Outcome == journal.Open && a.err != nil && !a.left() && (begun || !a.fresh):
 		s.stopped[a.id] = a.err.Error()
 	}
 	s.mu.Unlock()
@@ -142,13 +165,17 @@ func (s *Server) over(a *active, g *gate) {
 	close(a.done)
 }
 
+// left reports whether a run is over for this process because it was none to go on with.
+func (a *active) left() bool {
+	return errors.Is(a.err, runs.ErrBusy) || errors.Is(a.err, runs.ErrExists) || errors.Is(a.err, errOver)
+}
+
 // gate is the engine of a run that waits for its turn behind its first line, and that leaves no end when the server stops.
 type gate struct {
 	*runs.Engine
 	s     *Server
 	a     *active
 	ctx   context.Context
-	fresh bool // a new run
 	begun bool
 	slot  bool // it has one of Server.slots
 }
@@ -192,8 +219,19 @@ func (g *gate) Finish(r *flow.Run, err error) error {
 	return g.Engine.Finish(r, err)
 }
 
-// goOn resumes a run. It waits for its turn first when it is not asked for by a request.
-func (s *Server) goOn(id string, c runs.Continue, cancelled bool) (*active, error) {
+// goingOn says how a run goes on.
+type goingOn struct {
+	runs.Continue
+	trace     string // of the request that asks for it
+	cancelled bool   // to end at once
+	answer    string // key of the question whose answer it goes on with
+}
+
+// errOver is the error of a run that is over, so that it does not go on.
+var errOver = errors.New("the run is over")
+
+// goOn resumes a run, or finds the one that goes on in the way that is wanted.
+func (s *Server) goOn(id string, how *goingOn) (*active, error) {
 	j, err := s.o.Runs.Read(id)
 	if err != nil {
 		return nil, err
@@ -206,18 +244,86 @@ func (s *Server) goOn(id string, c runs.Continue, cancelled bool) (*active, erro
 	case strings.Contains(string(h.Input), redact.Redacted):
 		return nil, fault(http.StatusConflict, "STOPPED", "the run's input held a secret, which is not in its journal").of(id)
 	}
-	a, there, err := s.admit(w, id, h.Tenant, false)
-	if err != nil || there {
-		return a, err
+	for {
+		a, there, err := s.admit(w, id, h.Tenant, false)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			s.resumed(a, h.Input, how)
+			return a, nil
+		}
+		if s.fits(a, how) {
+			return a, nil
+		}
 	}
-	s.launch(a, h.Input, func(info *flow.Info) (*runs.Engine, error) {
-		e, _, err := s.o.Runs.Resume(info, id, c)
+}
+
+// resumed launches an admitted run that goes on.
+func (s *Server) resumed(a *active, input []byte, how *goingOn) {
+	a.trace = how.trace
+	s.launch(a, input, func(info *flow.Info) (e *runs.Engine, err error) {
+		err = unlocked(s.ctx, func() error {
+			e, a.past, err = s.o.Runs.Resume(info, a.id, how.Continue)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if end := a.past.Finish().Outcome; end == journal.Succeeded || end == journal.Failed && !how.Again { // since it was looked at
+			err = errors.Join(errOver, e.Close())
+		}
 		return e, err
-	}, false)
-	if cancelled {
+	})
+	if how.cancelled {
 		a.cancel(errCancelled)
 	}
-	return a, nil
+}
+
+// fits has a run that is active go on in the way that is wanted, and reports whether it does. One that is about to leave does not:
+// it was begun a second time, found its journal locked, or ends without the answer.
+func (s *Server) fits(a *active, how *goingOn) bool {
+	if !a.begins() {
+		return false
+	}
+	if how.answer != "" {
+		if a.past != nil {
+			if _, ok := a.past.Answered(how.answer); ok {
+				return true
+			}
+		}
+		<-a.done // its journal was free for the answer
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active[a.id] != a {
+		return false
+	}
+	if how.cancelled {
+		a.cancel(errCancelled)
+	}
+	return true
+}
+
+const (
+	unlocking  = 500 * time.Millisecond
+	lookLocked = 5 * time.Millisecond
+)
+
+// unlocked calls f until no other has the journal that it is for, or for some time: an answer locks a journal for a moment.
+func unlocked(ctx context.Context, f func() error) error {
+	for begin := time.Now(); ; {
+		err := f()
+		if !errors.Is(err, runs.ErrBusy) || time.Since(begin) > unlocking {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(lookLocked):
+		}
+	}
 }
 
 // recover finds out what the last process has left, and goes on with it.
@@ -261,6 +367,7 @@ func (s *Server) recover() {
 		}
 	}
 	if s.o.Leave {
+		s.leave(left)
 		return
 	}
 	for _, id := range left { // each takes its turn
@@ -270,7 +377,7 @@ func (s *Server) recover() {
 		case <-s.ctx.Done():
 			return
 		}
-		a, err := s.goOn(id, runs.Continue{}, false)
+		a, err := s.goOn(id, &goingOn{})
 		if err != nil {
 			s.o.Log.Warn("run does not go on", "run", id, "error", err)
 			s.mu.Lock()
@@ -278,11 +385,23 @@ func (s *Server) recover() {
 			s.mu.Unlock()
 			continue
 		}
-		select {
-		case <-a.begun:
+		if a.begins() {
 			s.o.Log.Info("run goes on", "run", id, "workflow", a.workflow.Name())
-		case <-a.done:
 		}
+	}
+}
+
+// leave says of runs of the last process that they do not go on by themselves.
+func (s *Server) leave(left []string) {
+	for _, id := range left {
+		if s.o.Runs.Busy(id) { // another process is at it
+			continue
+		}
+		s.mu.Lock()
+		if s.active[id] == nil {
+			s.stopped[id] = "the last process has left the run, and this one leaves it: resume goes on with it"
+		}
+		s.mu.Unlock()
 	}
 }
 
@@ -311,7 +430,7 @@ func (s *Server) arm(id string) (now bool) {
 		return false
 	}
 	s.timers[id] = time.AfterFunc(time.Until(first)+time.Millisecond, func() {
-		if _, err := s.goOn(id, runs.Continue{}, false); err != nil {
+		if _, err := s.goOn(id, &goingOn{}); err != nil {
 			s.o.Log.Warn("run does not go on", "run", id, "error", err)
 		}
 	})

@@ -102,10 +102,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Principal) er
 	if err := s.respond(r, id, said); err != nil {
 		return err
 	}
-	s.o.Log.InfoContext(r.Context(), "question answered", "run", id, "key", r.PathValue("key"), "principal", p.Name)
-	a, err := s.goOn(id, runs.Continue{}, false)
+	trace := traceOf(r)
+	traced(s.o.Log, trace).InfoContext(r.Context(), "question answered", "run", id, "key", said.Key, "principal", p.Name)
+	a, err := s.goOn(id, &goingOn{trace: trace, answer: said.Key})
 	if err != nil { // it is written down, and the next process goes on
-		s.o.Log.Warn("run does not go on", "run", id, "error", err)
+		traced(s.o.Log, trace).Warn("run does not go on", "run", id, "error", err)
 		return s.replyRun(w, r, id, http.StatusOK)
 	}
 	await(r, a, wait)
@@ -125,7 +126,7 @@ func (s *Server) respond(r *http.Request, id string, said journal.Answer) error 
 		}
 		await(r, a, settling)
 	}
-	err := s.o.Runs.RespondAs(r.Context(), id, said)
+	err := unlocked(r.Context(), func() error { return s.o.Runs.RespondAs(r.Context(), id, said) })
 	var te *value.ToolError
 	switch {
 	case err == nil:
@@ -178,12 +179,12 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p *Principal) er
 	if v.State.over() {
 		return fault(http.StatusConflict, "ENDED", "the run is over: it "+map[state]string{succeeded: "succeeded", failed: "failed", cancelled: "was cancelled"}[v.State]).of(id)
 	}
-	a, err := s.goOn(id, runs.Continue{}, true)
+	trace := traceOf(r)
+	a, err := s.goOn(id, &goingOn{trace: trace, cancelled: true})
 	if err != nil {
 		return err
 	}
-	a.cancel(errCancelled)
-	s.o.Log.InfoContext(r.Context(), "run cancelled", "run", id, "principal", p.Name)
+	traced(s.o.Log, trace).InfoContext(r.Context(), "run cancelled", "run", id, "principal", p.Name)
 	await(r, a, wait)
 	return s.replyRun(w, r, id, http.StatusAccepted)
 }
@@ -223,16 +224,12 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p *Principal) er
 		text, err := json.Marshal(given)
 		return journal.Decision{Output: text}, err == nil
 	}}
-	a, err := s.goOn(id, c, false)
+	a, err := s.goOn(id, &goingOn{Continue: c, trace: traceOf(r)})
 	if err != nil {
 		return err
 	}
-	select {
-	case <-a.begun:
-	case <-a.done:
-		if errors.Is(a.err, runs.ErrBusy) {
-			return busy(id)
-		}
+	if !a.begins() && errors.Is(a.err, runs.ErrBusy) {
+		return busy(id)
 	}
 	await(r, a, wait)
 	return s.replyRun(w, r, id, http.StatusAccepted)

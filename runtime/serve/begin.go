@@ -89,8 +89,12 @@ func (s *Server) beginOrFind(n *wanted, id string) (a *active, known bool, err e
 				return nil, false, err
 			}
 			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.active[id], true, nil
+			a := s.active[id]
+			s.mu.Unlock()
+			if a != nil && !a.begins() { // it was begun a second time, or cannot go on
+				a = nil
+			}
+			return a, true, nil
 		} else if !errors.Is(err, runs.ErrNoRun) {
 			return nil, false, err
 		} else if gone, err := s.o.Runs.Removed(id); err != nil {
@@ -112,7 +116,7 @@ func (s *Server) beginOrFind(n *wanted, id string) (a *active, known bool, err e
 			e := s.o.Runs.New(info)
 			e.Promise()
 			return e, nil
-		}, true)
+		})
 	}
 	if found, again, err := s.hasBegun(a, n.named, n.input); found == nil || err != nil {
 		return found, again, err
@@ -125,14 +129,8 @@ func (s *Server) beginOrFind(n *wanted, id string) (a *active, known bool, err e
 
 // hasBegun waits until the beginning of a run is recorded.
 func (s *Server) hasBegun(a *active, named bool, input []byte) (*active, bool, error) {
-	select {
-	case <-a.begun:
-	case <-a.done:
-		select {
-		case <-a.begun:
-		default:
-			return s.notBegun(a, a.id, named, input)
-		}
+	if !a.begins() {
+		return s.notBegun(a, a.id, named, input)
 	}
 	return a, false, nil
 }

@@ -78,7 +78,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request, p *Principal) err
 			e := s.o.Runs.Fork(info, id, base, again...)
 			e.Promise()
 			return e, nil
-		}, true)
+		})
 		a, _, err = s.hasBegun(a, false, input)
 		return a, err
 	}

@@ -109,6 +109,9 @@ func (s *Server) describe(id string, j *journal.Journal) *run {
 	s.mu.Lock()
 	a, why := s.active[id], s.stopped[id]
 	s.mu.Unlock()
+	if a != nil && a.fresh && !a.hasBegun() { // it was begun once more with a key: it is none of the journal's
+		a = nil
+	}
 	for _, r := range j.Records() {
 		if r.Tool != engine.HumanTool {
 			v.Usage.Calls++

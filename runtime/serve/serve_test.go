@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +23,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/leaks"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/runtime/serve"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -105,7 +108,9 @@ type service struct {
 
 func start(t *testing.T, dir string, b *bank, o serve.Options) *service {
 	t.Helper()
-	o.Runs = runs.Open(dir, runs.Options{})
+	if o.Runs == nil {
+		o.Runs = runs.Open(dir, runs.Options{})
+	}
 	s, err := serve.Handler(o, serve.Of(payInfo, b.new))
 	if err != nil {
 		t.Fatal(err)
@@ -436,10 +441,22 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+// unsteady is a disk whose reads take now a short, now a long time: what they have found may be no longer so.
+type unsteady struct{ wal.Disk }
+
+func (d unsteady) ReadFile(name string) ([]byte, error) {
+	data, err := d.Disk.ReadFile(name)
+	for range rand.N(2000) {
+		goruntime.Gosched()
+	}
+	return data, err
+}
+
 // Of two inputs that are sent with one key at the same time, one begins the run, and the other is refused wherever it is sent.
 func TestOneInput(t *testing.T) {
 	b := &bank{}
-	s := start(t, t.TempDir(), b, serve.Options{})
+	dir := t.TempDir()
+	s := start(t, dir, b, serve.Options{Runs: runs.Open(dir, runs.Options{Disk: unsteady{wal.OS}})})
 	for round := range 5 {
 		key := fmt.Sprintf("k%d", round)
 		var mu sync.Mutex
