@@ -51,13 +51,13 @@ func nodeNames(run string) []string {
 	if err != nil {
 		return nil
 	}
-	_, j, err := folder.Named("", run)
+	_, j, err := folder.NamedLazy("", run)
 	if err != nil {
 		return nil
 	}
 	var out []string
-	for _, r := range j.Records() {
-		out = append(out, journal.NodePath(r.Key))
+	for _, key := range j.Keys() {
+		out = append(out, journal.NodePath(key))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -212,7 +212,7 @@ func (c *completer) values(flag string) []string {
 	case "run":
 		return c.runs()
 	case "redo", "in-doubt":
-		return c.keys(func(j *journal.Journal) []journal.Record { return j.Records() })
+		return c.keys((*journal.Journal).Keys)
 	case "from":
 		names := make([]string, len(c.info.Nodes))
 		for i, n := range c.info.Nodes {
@@ -235,7 +235,12 @@ func (c *completer) arguments() []string {
 	case len(c.rest) == 0:
 		return c.runs()
 	case c.verb == "respond" && len(c.rest) == 1:
-		return c.keys((*journal.Journal).Questions)
+		return c.keys(func(j *journal.Journal) (keys []string) {
+			for _, r := range j.Questions() {
+				keys = append(keys, r.Key)
+			}
+			return slices.Compact(keys)
+		})
 	case c.verb == "inspect" && len(c.rest) == 1:
 		return c.nodes()
 	}
@@ -264,26 +269,21 @@ func (c *completer) runs() []string {
 }
 
 // keys are those of some calls of the run that the first argument names.
-func (c *completer) keys(of func(*journal.Journal) []journal.Record) (keys []string) {
+func (c *completer) keys(of func(*journal.Journal) []string) []string {
 	f := c.folder()
 	if f == nil || len(c.rest) == 0 {
 		return nil
 	}
-	_, j, err := f.Named(c.info.Name, c.rest[0])
+	_, j, err := f.NamedLazy(c.info.Name, c.rest[0])
 	if err != nil {
 		return nil
 	}
-	for _, r := range of(j) {
-		if !slices.Contains(keys[max(0, len(keys)-1):], r.Key) {
-			keys = append(keys, r.Key)
-		}
-	}
-	return keys
+	return of(j)
 }
 
 // nodes are those with calls in the run that the first argument names.
 func (c *completer) nodes() (paths []string) {
-	for _, key := range c.keys((*journal.Journal).Records) {
+	for _, key := range c.keys((*journal.Journal).Keys) {
 		paths = append(paths, journal.NodePath(key))
 	}
 	slices.Sort(paths)

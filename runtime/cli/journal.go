@@ -86,7 +86,7 @@ func (x *execution) recorded(args []string) (id string, j *journal.Journal, now 
 	if id, code, ok = x.find(args, 1); !ok {
 		return
 	}
-	j, err := x.folder.Read(id)
+	j, err := x.folder.ReadLazy(id)
 	if err != nil {
 		return id, nil, nil, x.unreadable(err), false
 	}
@@ -296,12 +296,7 @@ func (g *goOn) unknown(j *journal.Journal) *mistake {
 	if len(flags) == 0 { // most runs have none, and some have a million calls
 		return nil
 	}
-	var keys []string
-	for _, r := range j.Records() { // in the order of keys
-		if n := len(keys); n == 0 || keys[n-1] != r.Key {
-			keys = append(keys, r.Key)
-		}
-	}
+	keys := j.Keys()
 	for _, flag := range flags {
 		_, key, _ := strings.Cut(flag, " ")
 		if slices.Contains(keys, key) {

@@ -224,9 +224,9 @@ func written(j *journal.Journal, err error) string {
 	if !errors.As(err, &wrong) || runErrorKind(err) != runtime.Diverged {
 		return ""
 	}
-	for _, r := range j.Records() {
-		if strings.HasPrefix(wrong.Message, "call "+r.Key+" has run already") {
-			return r.Key
+	for _, key := range j.Keys() {
+		if strings.HasPrefix(wrong.Message, "call "+key+" has run already") {
+			return key
 		}
 	}
 	return ""

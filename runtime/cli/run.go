@@ -209,7 +209,7 @@ func (x *execution) finish(out []byte, at stage, err error, by os.Signal) int {
 	var j *journal.Journal
 	if x.engine != nil && at == running && err != nil {
 		var jerr error
-		if j, jerr = x.folder.Read(x.engine.ID()); jerr != nil {
+		if j, jerr = x.folder.ReadLazy(x.engine.ID()); jerr != nil {
 			j = nil // the error that the run ended with says what is wrong with the journal
 		}
 	}

@@ -46,10 +46,14 @@ type Journal struct {
 	began   bool // the header is known
 	edited  bool // the run went on with another program
 	header  Header
-	records map[id]*Record
-	earlier []Record // attempts in whose place another one was made, in the order of that
+	records *table  // nil: there are none
+	added   uint32  // how many were added, also in the place of others
+	earlier []*kept // attempts in whose place another one was made, in the order of that
 	answers []Answer
 	finish  Finish
+
+	read  func(at int64, n int) ([]byte, error) // nil: records are kept whole
+	kinds map[kind]*kind
 }
 
 // Header is what a journal says about the run as a whole.
@@ -86,6 +90,7 @@ type Record struct {
 	Node      string           `json:"node,omitempty"`      // hash of its node, when it is not the header's: the program has changed since
 	Broken    string           `json:"broken,omitempty"`    // why input or output could not be encoded
 	Given     bool             `json:"-"`                   // somebody has put Output in the place of what was recorded; in memory only
+	Lost      error            `json:"-"`                   // of a journal that is read lazily: why the rest of the record cannot be read
 
 	// What is next to the envelope's first fields.
 	Stack       string            `json:"stack,omitempty"` // of a tool that panicked
@@ -105,13 +110,8 @@ type Record struct {
 	Limit time.Duration `json:"limit_ns,omitzero"` // how long the answer to a question is awaited, from Start
 }
 
-type id struct {
-	key     string
-	attempt int
-}
-
 // New returns an empty journal.
-func New(h Header) *Journal { return &Journal{began: true, header: h, records: map[id]*Record{}} }
+func New(h Header) *Journal { return &Journal{began: true, header: h, records: newTable()} }
 
 // Header returns what the journal says about the run as a whole.
 func (j *Journal) Header() Header {
@@ -162,12 +162,29 @@ func (j *Journal) Answered(key string) (a Answer, ok bool) {
 // Questions returns the records of the questions that were asked and have no answer, in the order of their keys.
 func (j *Journal) Questions() []Record {
 	var open []Record
-	for _, r := range j.Records() {
-		if _, answered := j.Answer(r.Key); r.Tool == engine.HumanTool && !r.Result() && !answered {
+	for _, r := range j.recordsOf(func(e *kept) bool { return e.kind.tool == engine.HumanTool && !e.result() }) {
+		if _, answered := j.Answer(r.Key); !answered {
 			open = append(open, r)
 		}
 	}
 	return open
+}
+
+// Asked reports whether the run has asked the question of a key, whatever became of it.
+func (j *Journal) Asked(key string) bool {
+	return len(j.chosen(func(e *kept) bool { return e.kind.tool == engine.HumanTool && e.key == key })) > 0
+}
+
+// Keys are those of all calls, sorted.
+func (j *Journal) Keys() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	keys := make([]string, 0, j.records.len())
+	for e := range j.records.all {
+		keys = append(keys, e.key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // Waits reports whether a record is a question that still waits for an answer, whatever has stopped the run.
@@ -208,45 +225,38 @@ func (j *Journal) Without(drop func(Record) bool) *Journal {
 func (j *Journal) Put(r Record) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.records[id{r.Key, r.Attempt}] = &r
+	j.keep(&r, span{}, span{})
 }
 
 // Lookup returns the record of an attempt.
 func (j *Journal) Lookup(key string, attempt int) (Record, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if r := j.records[id{key, attempt}]; r != nil {
-		return *r, true
+	e, ok := j.find(key, attempt)
+	if !ok {
+		return Record{}, false
 	}
-	return Record{}, false
+	return j.record(e), true
 }
 
 // Records returns all records in the order of key and attempt, which does not depend on the schedule of the run.
-func (j *Journal) Records() []Record {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	out := make([]Record, 0, len(j.records))
-	for _, r := range j.records {
-		out = append(out, *r)
-	}
-	slices.SortFunc(out, byAttempt)
-	return out
-}
-
-func byAttempt(a, b Record) int {
-	return cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Attempt, b.Attempt))
-}
+func (j *Journal) Records() []Record { return j.recordsOf(func(*kept) bool { return true }) }
 
 // Earlier returns the attempts that a resumed run has made again: interrupted ones, failed ones, and those of an earlier
 // version of the workflow. Records has what was made instead, or what answers for them.
 func (j *Journal) Earlier() []Record {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.earlier)
+	list := slices.Clone(j.earlier)
+	j.mu.Unlock()
+	out := make([]Record, 0, len(list))
+	for _, e := range list {
+		out = append(out, j.record(*e))
+	}
+	return out
 }
 
 // Result reports whether the record answers its call: it is done and was not stopped together with the run.
 func (r Record) Result() bool { return r.Done && r.Cancelled != runtime.ByRun }
+
+func (e *kept) result() bool { return e.kind.done && e.kind.cancelled != runtime.ByRun }
 
 // InDoubt reports whether the record is of a call that may have changed something, and of which nobody knows whether it has.
 func (r Record) InDoubt() bool {
@@ -358,8 +368,8 @@ func (r Record) metadata() *engine.Metadata {
 func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took usage.Spend)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, r := range j.records {
-		switch {
+	for e := range j.records.all {
+		switch r := e.brief(); {
 		case r.Denied || r.Tool == engine.WaitTool || IsUndo(r.Key) || !strings.HasPrefix(r.Key, prefix):
 		case r.Result() && !r.Metered:
 			yield(r.Tool, 1, usage.Spend{Cost: r.CostUSD, Tokens: r.Tokens})
@@ -373,24 +383,28 @@ func (j *Journal) spent(prefix string, yield func(tool string, calls int64, took
 func (j *Journal) worked(prefix string) (all time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var calls []Record
-	for _, r := range j.records {
-		if r.Done && r.Tool != engine.HumanTool && !IsUndo(r.Key) && strings.HasPrefix(r.Key, prefix) {
-			calls = append(calls, *r)
+	type stretch struct{ start, end time.Duration }
+	var calls []stretch
+	for e := range j.records.all {
+		if k := e.kind; k.done && k.tool != engine.HumanTool && !IsUndo(e.key) && strings.HasPrefix(e.key, prefix) {
+			calls = append(calls, stretch{e.start, e.end})
 		}
 	}
-	slices.SortFunc(calls, func(a, b Record) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(calls, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
 	var until time.Duration
 	for _, r := range calls {
-		if r.End > until {
-			all += r.End - max(r.Start, until)
-			until = r.End
+		if r.end > until {
+			all += r.end - max(r.start, until)
+			until = r.end
 		}
 	}
 	return all
 }
 
 func (r Record) matches(op engine.Op) error {
+	if r.Lost != nil {
+		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: r.Lost.Error(), Err: r.Lost}
+	}
 	if r.Broken != "" {
 		return &runtime.RunError{Kind: runtime.JournalUnavailable, Message: "call " + r.Key + " could not be recorded: " + r.Broken}
 	}

@@ -141,9 +141,22 @@ var (
 	endStart    = []byte(`{"kind":"` + KindEnd + `",`)
 )
 
+// callKind is the kind of a line about a call that begins with it, where there is no second one; empty for others.
+func callKind(line []byte) string {
+	switch {
+	case bytes.HasPrefix(line, intentStart):
+		return KindIntent
+	case bytes.HasPrefix(line, endStart):
+		return KindEnd
+	}
+	return ""
+}
+
 // Add takes in one line, in the order in which lines were written. It refuses what it does not know: unknown kinds and
 // fields, another format, values that are not JSON.
-func (j *Journal) Add(line []byte) error {
+func (j *Journal) Add(line []byte) error { return j.add(line, span{}) }
+
+func (j *Journal) add(line []byte, at span) error {
 	if err := value.Check(line); err != nil {
 		return err
 	}
@@ -151,12 +164,8 @@ func (j *Journal) Add(line []byte) error {
 		Kind   string `json:"kind"`
 		Format int    `json:"format"`
 	}
-	switch { // most lines are about calls, and Check has seen that there is no second kind
-	case bytes.HasPrefix(line, intentStart):
-		head.Kind = KindIntent
-	case bytes.HasPrefix(line, endStart):
-		head.Kind = KindEnd
-	default:
+	if head.Kind = callKind(line); head.Kind == "" { // most lines are about calls
+		at = span{}
 		if err := json.Unmarshal(line, &head); err != nil {
 			return plain.Misfit(err)
 		}
@@ -164,7 +173,7 @@ func (j *Journal) Add(line []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.records == nil {
-		j.records = map[id]*Record{}
+		j.records = newTable()
 	}
 	if j.began == (head.Kind == KindRun) {
 		if j.began {
@@ -178,7 +187,7 @@ func (j *Journal) Add(line []byte) error {
 	case KindResume:
 		return j.addResume(line)
 	case KindIntent, KindEnd:
-		return j.addCall(line, head.Kind)
+		return j.addCall(line, head.Kind, at)
 	case KindAnswer:
 		var l answerLine
 		if err := strict(line, &l); err != nil {
@@ -220,10 +229,10 @@ func (j *Journal) addResume(line []byte) error {
 	}
 	if l.Graph != "" && l.Graph != j.header.Graph {
 		j.edited = true
-		for _, r := range j.records {
-			before, now := j.header.Nodes[pathOf(j.header.Nodes, r.Key)], l.Nodes[pathOf(l.Nodes, r.Key)]
-			if r.Node == "" && before != now {
-				r.Node = cmp.Or(before, "none")
+		for e := range j.records.all {
+			before, now := j.header.Nodes[pathOf(j.header.Nodes, e.key)], l.Nodes[pathOf(l.Nodes, e.key)]
+			if e.kind.node == "" && before != now {
+				j.setNode(e, cmp.Or(before, "none"))
 			}
 		}
 		j.header.Graph, j.header.Nodes = l.Graph, l.Nodes
@@ -236,53 +245,56 @@ func (j *Journal) addResume(line []byte) error {
 
 // addCall takes in an intent, which may come again when a run was resumed, or an end, which has all that its intent had
 // when there was none.
-func (j *Journal) addCall(line []byte, kind string) error {
-	l := callLine{}
-	if err := strict(line, &l); err != nil {
+func (j *Journal) addCall(line []byte, kind string, at span) error {
+	r, err := decodeCall(line, kind)
+	if err != nil {
 		return err
 	}
-	r := l.Record
-	if r.Key == "" || r.Attempt < 1 {
-		return errors.New("a record needs a key and an attempt")
-	}
-	k := id{r.Key, r.Attempt}
-	before := j.records[k]
+	before, intent := j.records.get(r.Key, r.Attempt), span{}
 	switch {
 	case before == nil:
-	case before.Result():
+	case before.result():
 		if kind == KindEnd || !j.edited {
 			return fmt.Errorf("a second record of %s, attempt %d", r.Key, r.Attempt)
 		}
 		j.forget(r.Key, r.Attempt) // it ran again because its node or its input has changed
 	case kind == KindIntent:
-		j.earlier = append(j.earlier, *before) // it was interrupted
+		j.earlier = append(j.earlier, before) // it was interrupted
 	}
 	if kind == KindEnd {
-		r.Done = true
 		if r.Tool == "" && before != nil {
-			r.Tool, r.Effects, r.CallID, r.Input, r.Start, r.Limit = before.Tool, before.Effects, before.CallID, before.Input, before.Start, before.Limit
-			r.Broken = cmp.Or(before.Broken, r.Broken)
+			was := before.brief()
+			switch {
+			case j.read == nil:
+			case at.n > 0 && before.lastLen > 0 && !before.kind.done: // an intent, which is read with this line
+				intent = before.last()
+			default: // lines that no program writes in this order
+				if was, at = j.record(*before), (span{}); was.Lost != nil {
+					return was.Lost
+				}
+			}
+			r.ends(was)
 		}
 	}
 	if r.Tool == "" {
 		return fmt.Errorf("the record of %s, attempt %d, does not say its tool", r.Key, r.Attempt)
 	}
-	j.records[k] = &r
+	j.keep(&r, intent, at)
 	return nil
 }
 
 // forget drops the records of a call from an attempt on.
 func (j *Journal) forget(key string, from int) {
-	j.remove(func(r *Record) bool { return r.Key == key && r.Attempt >= from })
+	j.remove(func(e *kept) bool { return e.key == key && int(e.attempt) >= from })
 }
 
 // remove makes records earlier ones.
-func (j *Journal) remove(which func(*Record) bool) {
+func (j *Journal) remove(which func(*kept) bool) {
 	first := len(j.earlier)
-	for k, r := range j.records {
-		if which(r) {
-			j.earlier = append(j.earlier, *r)
-			delete(j.records, k)
+	for e := range j.records.all {
+		if which(e) {
+			j.earlier = append(j.earlier, e)
+			j.records.remove(e)
 		}
 	}
 	slices.SortFunc(j.earlier[first:], byAttempt)
@@ -299,7 +311,7 @@ func (j *Journal) drop(keys []string) {
 	if len(keys) == 0 {
 		return
 	}
-	j.remove(func(r *Record) bool { return r.Cancelled == runtime.ByScope || slices.Contains(keys, r.Key) })
+	j.remove(func(e *kept) bool { return e.kind.cancelled == runtime.ByScope || slices.Contains(keys, e.key) })
 }
 
 // UnmarshalText reads a journal: what MarshalText wrote, or the lines of a log, whose sums are then checked and whose

@@ -35,8 +35,8 @@ func NewPast(j *Journal, nodes map[string]string, redo func(Record) bool, decide
 
 // Answers is engine.Answerer's.
 func (p *Past) Answers(h *engine.Head) bool {
-	rec, ok := p.journal.Lookup(h.Key(), int(h.Attempt))
-	return ok && rec.Result() && p.changed(rec) == ""
+	e, ok := p.journal.find(h.Key(), int(h.Attempt))
+	return ok && e.result() && p.changed(e.brief()) == ""
 }
 
 // Spent is engine.Answerer's.
@@ -57,6 +57,9 @@ func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 	}
 	if !ok {
 		return false, nil
+	}
+	if rec.Lost != nil {
+		return true, rec.matches(op)
 	}
 	changed := p.changed(rec)
 	if rec.Result() {
@@ -154,8 +157,8 @@ func (j *Journal) Changed(r Record, now map[string]string) string {
 func (j *Journal) Mixed() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, r := range j.records {
-		if r.Node != "" {
+	for e := range j.records.all {
+		if e.kind.node != "" {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ type Replayer struct {
 	used   bool
 	active int // branches that are neither parked nor waiting for their fork
 	parked []*parked
-	asked  map[id]bool
+	asked  marks
 	now    time.Duration // end of the latest answered call
 }
 
@@ -47,7 +47,7 @@ func Program(nodes map[string]string) ReplayOption { return func(e *Replayer) { 
 
 // Replay returns an engine that replays j.
 func Replay(j *Journal, opts ...ReplayOption) *Replayer {
-	e := &Replayer{journal: j, asked: map[id]bool{}}
+	e := &Replayer{journal: j}
 	for _, o := range opts {
 		o(e)
 	}
@@ -73,8 +73,8 @@ func (e *Replayer) Answers(h *engine.Head) bool {
 	if !e.missing {
 		return true // or fails: nothing runs
 	}
-	rec, ok := e.journal.Lookup(h.Key(), int(h.Attempt))
-	return ok && rec.Done
+	rec, ok := e.journal.find(h.Key(), int(h.Attempt))
+	return ok && rec.kind.done
 }
 
 // Spent implements engine.Answerer.
@@ -92,14 +92,15 @@ func (e *Replayer) Seed() uint64 { return e.journal.Header().Seed }
 func (e *Replayer) Do(r *flow.Run, op engine.Op) error {
 	h := op.Head()
 	key, attempt := h.Key(), int(h.Attempt)
-	rec, ok := e.journal.Lookup(key, attempt)
-	if ok && rec.Done {
+	known, ok := e.journal.find(key, attempt)
+	if ok && known.kind.done {
+		rec := e.journal.record(known)
 		if why := e.stale(rec); why != "" {
 			h.Replayed = true
 			return diverged("call %s has to run again: %s since it was recorded", key, why)
 		}
 		e.mu.Lock()
-		e.asked[id{key, attempt}] = true
+		e.asked.add(known.number)
 		e.now = max(e.now, rec.End)
 		e.mu.Unlock()
 		return rec.Answer(op)
@@ -229,10 +230,22 @@ func (e *Replayer) Unused() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := []string{}
-	for _, r := range e.journal.Records() {
-		if r.Result() && !e.asked[id{r.Key, r.Attempt}] {
-			out = append(out, r.Key)
+	for _, r := range e.journal.chosen((*kept).result) {
+		if !e.asked.has(r.number) {
+			out = append(out, r.key)
 		}
 	}
 	return slices.Compact(out)
 }
+
+// marks are numbers of records.
+type marks []uint64
+
+func (m *marks) add(n uint32) {
+	for int(n/64) >= len(*m) {
+		*m = append(*m, 0)
+	}
+	(*m)[n/64] |= 1 << (n % 64)
+}
+
+func (m marks) has(n uint32) bool { return int(n/64) < len(m) && m[n/64]&(1<<(n%64)) != 0 }

@@ -56,8 +56,8 @@ func (e *Resumer) Do(r *flow.Run, op engine.Op) error {
 
 // Answers implements engine.Answerer.
 func (e *Resumer) Answers(h *engine.Head) bool {
-	rec, ok := e.old.Lookup(h.Key(), int(h.Attempt))
-	return ok && rec.Result()
+	rec, ok := e.old.find(h.Key(), int(h.Attempt))
+	return ok && rec.result()
 }
 
 // Spent implements engine.Answerer.

@@ -32,12 +32,12 @@ func IsUndo(key string) bool {
 // Undone has the keys of all calls whose undo has begun, and of these undos: what a run that begins with this one must not take over.
 func (j *Journal) Undone() map[string]bool {
 	out := map[string]bool{}
-	for _, r := range j.Records() {
-		if of, ok := UndoOf(r.Key); ok {
+	for _, key := range j.Keys() {
+		if of, ok := UndoOf(key); ok {
 			out[of] = true
 		}
-		if IsUndo(r.Key) {
-			out[r.Key] = true
+		if IsUndo(key) {
+			out[key] = true
 		}
 	}
 	return out
@@ -46,10 +46,7 @@ func (j *Journal) Undone() map[string]bool {
 // undone says why bodies failed that are being undone, by what the keys inside begin with.
 func (j *Journal) undone() map[string]string {
 	var out map[string]string
-	for _, r := range j.Records() {
-		if !isBeginning(r.Key) || !r.Result() || r.Tool != engine.UndoTool {
-			continue
-		}
+	for _, r := range j.recordsOf(func(e *kept) bool { return isBeginning(e.key) && e.result() && e.kind.tool == engine.UndoTool }) {
 		why := ""
 		_ = json.Unmarshal(r.Output, &why) // matches has it when the call is answered
 		if out == nil {

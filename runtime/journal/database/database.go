@@ -163,15 +163,11 @@ func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
 // ReadFile implements wal.Disk.
 func (s *Store) ReadFile(name string) ([]byte, error) {
 	name = slashed(name)
-	var files, size int64
-	err := s.query(func(r *sql.Rows) error { return r.Scan(&files, &size) },
-		`SELECT (SELECT COUNT(*) FROM flowgen_files WHERE name = $1), COALESCE((SELECT MAX(place + LENGTH(data)) FROM flowgen_parts WHERE name = $1), 0)`, name)
-	switch {
-	case err != nil:
+	size, err := s.size(name)
+	if err != nil {
 		return nil, err
-	case files == 0:
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
-	case size > wal.MaxFile:
+	}
+	if size > wal.MaxFile {
 		return nil, fmt.Errorf("%s: %s is too large: at most %d bytes are read", s.name, name, wal.MaxFile)
 	}
 	data := make([]byte, 0, size)
@@ -191,6 +187,44 @@ func (s *Store) ReadFile(name string) ([]byte, error) {
 		return nil
 	}, `SELECT place, data FROM flowgen_parts WHERE name = $1 ORDER BY place`, name)
 	return data, err
+}
+
+// size is how many bytes a file has.
+func (s *Store) size(name string) (size int64, err error) {
+	var files int64
+	err = s.query(func(r *sql.Rows) error { return r.Scan(&files, &size) },
+		`SELECT (SELECT COUNT(*) FROM flowgen_files WHERE name = $1),
+		COALESCE((SELECT place + LENGTH(data) FROM flowgen_parts WHERE name = $1 ORDER BY place DESC LIMIT 1), 0)`, name)
+	if err == nil && files == 0 {
+		err = &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+	}
+	return size, err
+}
+
+// ReadRange implements wal.Ranger.
+func (s *Store) ReadRange(name string, at, n int64) (data []byte, size int64, err error) {
+	name = slashed(name)
+	if size, err = s.size(name); err != nil || n <= 0 || at >= size {
+		return nil, size, err
+	}
+	n = min(n, size-at)
+	next := int64(-1) // where the next part begins
+	err = s.query(func(r *sql.Rows) error {
+		var place, length int64
+		var part sql.RawBytes
+		if err := r.Scan(&place, &length, &part); err != nil {
+			return err
+		}
+		if next < 0 && place > at || next >= 0 && place != next {
+			return fmt.Errorf("%s: %s has a gap before byte %d", s.name, name, place)
+		}
+		next = place + length
+		data = append(data, part[:min(int64(len(part)), n-int64(len(data)))]...)
+		return nil
+	}, `SELECT place, LENGTH(data), SUBSTR(data, CAST(CASE WHEN place < $2 THEN $2 - place + 1 ELSE 1 END AS INTEGER), CAST($4 AS INTEGER))
+		FROM flowgen_parts WHERE name = $1 AND place < $3
+		AND place >= COALESCE((SELECT MAX(place) FROM flowgen_parts WHERE name = $1 AND place <= $2), 0) ORDER BY place`, name, at, at+n, n)
+	return data, size, err
 }
 
 // ReadDir implements wal.Disk.

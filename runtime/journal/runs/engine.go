@@ -86,16 +86,9 @@ func (f *Folder) Resume(info *flow.Info, id string, c Continue) (*Engine, *journ
 	if !isID(id) {
 		return nil, nil, ErrNoRun
 	}
-	log, found, err := f.open(id)
+	log, j, err := f.openLazy(id)
 	if err != nil {
 		return nil, nil, err
-	}
-	j, err := f.parse(id, found.Lines)
-	if errors.Is(err, errEmpty) { // it died before its first line was written
-		err = noRecord(id)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, log.Close())
 	}
 	h := j.Header()
 	e := &Engine{folder: f, idle: newIdle(), id: id, base: h.Begin, seed: h.Seed, log: log, old: j}
@@ -270,6 +263,9 @@ func (e *Engine) Start(r *flow.Run) error {
 	return nil
 }
 
+// pass reads a line for nothing.
+func pass(int64, int, []byte) error { return nil }
+
 // create makes the log of a new run. A name that another run has, which began in the same millisecond and drew the same
 // number, is not taken.
 func (e *Engine) create() (*wal.Log, error) {
@@ -282,9 +278,9 @@ func (e *Engine) create() (*wal.Log, error) {
 		if err := e.folder.mkdir(filepath.Dir(name), false); err != nil { // the log makes its name durable when it has to be
 			return nil, err
 		}
-		log, found, err := e.folder.open(e.id)
+		log, found, err := e.folder.open(e.id, pass)
 		switch {
-		case err == nil && len(found.Lines) == 0:
+		case err == nil && found.Count == 0:
 			return log, nil
 		case err == nil:
 			if err = log.Close(); err != nil {
@@ -304,8 +300,8 @@ func (e *Engine) createNamed(name string) (*wal.Log, error) {
 	if err := e.folder.mkdir(filepath.Dir(name), false); err != nil {
 		return nil, err
 	}
-	log, found, err := e.folder.open(e.id)
-	if err == nil && len(found.Lines) > 0 {
+	log, found, err := e.folder.open(e.id, pass)
+	if err == nil && found.Count > 0 {
 		err = errors.Join(wal.ErrLocked, log.Close())
 	}
 	if errors.Is(err, wal.ErrLocked) {

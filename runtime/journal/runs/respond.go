@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,16 +37,12 @@ func (f *Folder) RespondAs(ctx context.Context, id string, said journal.Answer) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if _, err := f.Read(id); err != nil { // opening would make the file
-		return err
+	if size, err := f.Size(id); err != nil || size == 0 { // opening would make the file
+		return cmp.Or(err, noRecord(id))
 	}
-	log, found, err := f.open(id)
+	log, j, err := f.openLazy(id)
 	if err != nil {
 		return err
-	}
-	j, err := f.parse(id, found.Lines)
-	if err != nil {
-		return errors.Join(err, log.Close())
 	}
 	a, err := f.answer(id, j, said.Key, said.Answer)
 	if err == nil {
@@ -58,7 +55,7 @@ func (f *Folder) RespondAs(ctx context.Context, id string, said journal.Answer) 
 // Questions are what a run asks people and has no answer to, in the order of their keys: what Respond takes answers for.
 // There are none once the run has ended. An unknown run is ErrNoRun.
 func (f *Folder) Questions(id string) ([]runtime.Question, error) {
-	j, err := f.Read(id)
+	j, err := f.ReadLazy(id)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +87,10 @@ func questionOf(id string, r journal.Record) (q runtime.Question, err error) {
 // answer holds an answer to the question that it is for.
 func (f *Folder) answer(id string, j *journal.Journal, question, answer string) (a journal.Answer, err error) {
 	now := f.opts.Now()
-	asked := slices.DeleteFunc(j.Records(), func(r journal.Record) bool { return r.Tool != engine.HumanTool || r.Key != question })
 	open := j.Questions()
 	at := slices.IndexFunc(open, func(r journal.Record) bool { return r.Key == question })
 	switch outcome := j.Finish().Outcome; {
-	case len(asked) == 0:
+	case !j.Asked(question):
 		return a, fmt.Errorf("%w: %s of run %s%s", ErrNoQuestion, value.Clip(question, 200), id, waitsFor(open))
 	case at < 0:
 		return a, fmt.Errorf("%w: %s of run %s has been answered, or nobody has in time", ErrLate, question, id)

@@ -2,6 +2,8 @@ package runs_test
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	goruntime "runtime"
 	"sync/atomic"
 	"testing"
@@ -54,7 +56,7 @@ func TestResumeGrowth(t *testing.T) {
 		measured(n, func() engine.Engine { return e })
 		made := calls.Load()
 		replay = measured(n, func() engine.Engine {
-			j, err := folder.Read(e.ID())
+			j, err := folder.ReadLazy(e.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,5 +83,42 @@ func TestResumeGrowth(t *testing.T) {
 	}
 	if many.allocations > 1.25*replay.allocations || many.bytes > 1.25*replay.bytes {
 		t.Errorf("a call takes %.0f to resume and %.0f to replay", many, replay)
+	}
+}
+
+// TestLazyMemory: what stays in memory of a call does not depend on what it was given and has returned.
+func TestLazyMemory(t *testing.T) {
+	if raceDetector {
+		t.Skip("measures memory")
+	}
+	const calls, bound = 5000, 300
+	dir, id := t.TempDir(), "w-20260102T150405000-0001"
+	lines := []string{run1}
+	for i := range calls {
+		lines = append(lines,
+			fmt.Sprintf(`{"kind":"intent","key":"each[%d]/read","attempt":1,"tool":"t@1","effects":"reads","call_id":"%064d","input":{"x":"%0500d"},"start_ns":%d}`, i, i, i, i),
+			fmt.Sprintf(`{"kind":"end","key":"each[%d]/read","attempt":1,"output":"%0500d","end_ns":%d}`, i, i, i+1))
+	}
+	writeLog(t, filepath.Join(dir, id, "journal.jsonl"), lines)
+	lines = nil
+	heap := func() uint64 {
+		goruntime.GC()
+		goruntime.GC()
+		var m goruntime.MemStats
+		goruntime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	j, err := runs.Open(dir, runs.Options{}).ReadLazy(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := (int64(heap()) - int64(before)) / calls
+	t.Logf("%d bytes of a call of more than a thousand", each)
+	if each > bound {
+		t.Errorf("%d bytes stay of a call, want at most %d", each, bound)
+	}
+	if r, ok := j.Lookup("each[7]/read", 1); !ok || len(r.Input) < 500 || len(r.Output) < 500 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -3,11 +3,10 @@ package runs
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/flowgen-dev/flowgen/runtime/internal/jsonscan"
 	"github.com/flowgen-dev/flowgen/runtime/internal/plain"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/usage"
@@ -97,27 +96,15 @@ func (l *slim) line(line []byte, t *texts) error {
 // scan reads a line as this program writes it: without white space, and with plain names. It is false for all others, right or wrong.
 func (l *slim) scan(line []byte, t *texts) bool {
 	*l = slim{}
-	s := scanner{b: line}
-	if !s.byte('{') {
-		return false
-	}
 	seen := uint32(0)
-	for more := true; more; more = s.byte(',') {
-		name, ok := s.text()
-		if !ok || !s.byte(':') {
-			return false
-		}
-		from := s.i
-		if !s.value(0) {
-			return false
-		}
+	return jsonscan.Object(line, func(name, v []byte) bool {
 		n := field(name)
-		if n < 0 || seen&(1<<n) != 0 || !l.set(n, line[from:s.i], t) {
+		if n < 0 || seen&(1<<n) != 0 {
 			return false
 		}
 		seen |= 1 << n
-	}
-	return s.byte('}') && s.i == len(line)
+		return l.set(n, v, t)
+	})
 }
 
 // The fields of a line about a call.
@@ -159,10 +146,10 @@ func field(name []byte) int {
 // set takes in a field, whose value is known to be JSON.
 func (l *slim) set(n int, v []byte, t *texts) (ok bool) {
 	ok = true
-	whole := func(to *int64) { *to, ok = integer(v) }
+	whole := func(to *int64) { *to, ok = jsonscan.Integer(v) }
 	name := func(to *string, keep func([]byte) string) {
 		var b []byte
-		if b, ok = plainText(v); ok {
+		if b, ok = jsonscan.Plain(v); ok {
 			*to = keep(b)
 		}
 	}
@@ -211,96 +198,4 @@ func (l *slim) set(n int, v []byte, t *texts) (ok bool) {
 		l.more = true
 	}
 	return ok
-}
-
-func integer(v []byte) (int64, bool) {
-	if len(v) > 19 || len(v) == 0 {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	return n, err == nil
-}
-
-// plainText is a string without escapes.
-func plainText(v []byte) ([]byte, bool) {
-	if len(v) < 2 || v[0] != '"' || bytes.IndexByte(v, '\\') >= 0 {
-		return nil, false
-	}
-	return v[1 : len(v)-1], utf8.Valid(v)
-}
-
-// scanner passes over JSON without white space.
-type scanner struct {
-	b []byte
-	i int
-}
-
-func (s *scanner) byte(c byte) bool {
-	if s.i < len(s.b) && s.b[s.i] == c {
-		s.i++
-		return true
-	}
-	return false
-}
-
-// text passes over a string and returns what is between its quotes, as it is written.
-func (s *scanner) text() ([]byte, bool) {
-	if !s.byte('"') {
-		return nil, false
-	}
-	for from := s.i; s.i < len(s.b); s.i++ {
-		switch c := s.b[s.i]; {
-		case c == '"':
-			s.i++
-			return s.b[from : s.i-1], true
-		case c < ' ':
-			return nil, false
-		case c == '\\':
-			s.i++
-		}
-	}
-	return nil, false
-}
-
-const maxNested = 200 // beyond it encoding/json looks
-
-func (s *scanner) value(depth int) bool {
-	if s.i >= len(s.b) || depth > maxNested {
-		return false
-	}
-	switch c := s.b[s.i]; c {
-	case '"':
-		_, ok := s.text()
-		return ok
-	case '{':
-		if s.i++; s.byte('}') {
-			return true
-		}
-		for more := true; more; more = s.byte(',') {
-			if _, ok := s.text(); !ok || !s.byte(':') || !s.value(depth+1) {
-				return false
-			}
-		}
-		return s.byte('}')
-	case '[':
-		if s.i++; s.byte(']') {
-			return true
-		}
-		for more := true; more; more = s.byte(',') {
-			if !s.value(depth + 1) {
-				return false
-			}
-		}
-		return s.byte(']')
-	}
-	from := s.i
-	for s.i < len(s.b) && s.b[s.i] != ',' && s.b[s.i] != '}' && s.b[s.i] != ']' {
-		s.i++
-	}
-	word := s.b[from:s.i]
-	switch string(word) {
-	case "true", "false", "null":
-		return true
-	}
-	return len(word) > 0 && len(bytes.TrimLeft(word, "-+.eE0123456789")) == 0 && (word[0] == '-' || word[0] >= '0' && word[0] <= '9')
 }

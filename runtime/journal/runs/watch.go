@@ -19,8 +19,8 @@ func (f *Folder) Watch(w func(run string, n int, line []byte)) {
 }
 
 // open opens the journal of a run for writing.
-func (f *Folder) open(id string) (*wal.Log, *wal.Recovered, error) {
-	log, found, err := wal.Open(f.opts.Disk, f.log(id), f.opts.Sync.mode())
+func (f *Folder) open(id string, line func(at int64, n int, line []byte) error) (*wal.Log, *wal.Recovered, error) {
+	log, found, err := wal.OpenScan(f.opts.Disk, f.log(id), f.opts.Sync.mode(), line)
 	if err == nil && f.watch.Load() != nil {
 		log.Watch(func(n int, line []byte) {
 			if w := f.watch.Load(); w != nil {

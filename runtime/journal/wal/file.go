@@ -69,11 +69,24 @@ var ErrLocked = errors.New("another process is using this run")
 // first. Only one Log can have a file open, across processes. A *DamagedError is returned with what was read before the
 // damage.
 func Open(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
+	var lines [][]byte
+	l, found, err := OpenScan(disk, name, mode, func(_ int64, _ int, line []byte) error {
+		lines = append(lines, bytes.Clone(line))
+		return nil
+	})
+	if found != nil {
+		found.Lines = lines
+	}
+	return l, found, err
+}
+
+// OpenScan is Open that keeps no lines: it calls line for each, see Scan. Nothing is changed when that returns an error.
+func OpenScan(disk Disk, name string, mode Sync, line func(at int64, n int, line []byte) error) (*Log, *Recovered, error) {
 	unlock, err := disk.Lock(name)
 	if err != nil {
 		return nil, nil, Unusable(err)
 	}
-	l, found, err := start(disk, name, mode)
+	l, found, err := start(disk, name, mode, line)
 	if err != nil {
 		return nil, found, errors.Join(Unusable(err), unlock())
 	}
@@ -81,21 +94,23 @@ func Open(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
 	return l, found, nil
 }
 
-func start(disk Disk, name string, mode Sync) (*Log, *Recovered, error) {
-	data, err := disk.ReadFile(name)
-	fresh := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !fresh {
-		return nil, nil, err
-	}
-	found, err := Recover(data)
-	if err != nil {
+func start(disk Disk, name string, mode Sync, line func(at int64, n int, line []byte) error) (*Log, *Recovered, error) {
+	var refused error
+	found, err := Scan(disk, name, func(at int64, n int, text []byte) error {
+		refused = line(at, n, text)
+		return refused
+	})
+	fresh := refused == nil && errors.Is(err, fs.ErrNotExist)
+	if fresh {
+		found = &Recovered{}
+	} else if err != nil {
 		return nil, found, err
 	}
 	file, err := disk.Append(name)
 	if err != nil {
 		return nil, found, err
 	}
-	l := &Log{mode: mode, file: file, written: found.Good, old: found.old, disk: disk, lines: len(found.Lines)}
+	l := &Log{mode: mode, file: file, written: found.Good, old: found.old, disk: disk, lines: found.Count}
 	if found.Torn > 0 {
 		err = file.Truncate(found.Good)
 	}

@@ -87,7 +87,7 @@ func TestWrongLines(t *testing.T) {
 }
 
 // A small log with lines of all kinds, synced and not.
-func sample(t *testing.T) ([]byte, []string) {
+func sample(t testing.TB) ([]byte, []string) {
 	t.Helper()
 	d := faultdisk.New(1)
 	l, _, err := wal.Open(d, "j", wal.Durable)

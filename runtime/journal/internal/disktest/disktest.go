@@ -92,6 +92,7 @@ func files(t *testing.T, open Open) {
 	if got, err := other.ReadFile(name); err != nil || string(got) != string(want)+"!" {
 		t.Errorf("closed: %d bytes, %v", len(got), err)
 	}
+	ranges(t, other, name, string(want)+"!")
 	if got, err := other.ReadDir("files"); err != nil || !cmp.Equal(got, []string{"räume 1"}) {
 		t.Errorf("listed: %v, %v", got, err)
 	}
@@ -107,6 +108,24 @@ func files(t *testing.T, open Open) {
 	}
 	if _, err := s.ReadFile(name); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after its removal: %v", err)
+	}
+}
+
+// ranges: every part of a file is what the file has there.
+func ranges(t *testing.T, s *database.Store, name, want string) {
+	t.Helper()
+	size := int64(len(want))
+	for _, at := range []int64{0, 1, 9, 10, 11, size / 2, size - 1, size, size + 5} {
+		for _, n := range []int64{0, 1, 2, 4096, size} {
+			from := min(at, size)
+			part := want[from:min(from+n, size)]
+			if got, all, err := s.ReadRange(name, at, n); err != nil || all != size || string(got) != part {
+				t.Errorf("%d bytes from %d: %d bytes of %d in %d, %v", n, at, len(got), len(part), all, err)
+			}
+		}
+	}
+	if _, _, err := s.ReadRange(name+"x", 0, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a part of a file that is not there: %v", err)
 	}
 }
 

@@ -210,6 +210,16 @@ func (d *Disk) ReadFile(name string) ([]byte, error) {
 	return f.content(), nil
 }
 
+// ReadRange implements wal.Ranger.
+func (d *Disk) ReadRange(name string, at, n int64) (data []byte, size int64, err error) {
+	if data, err = d.ReadFile(name); err != nil {
+		return nil, 0, err
+	}
+	size = int64(len(data))
+	at = min(at, size)
+	return data[at:min(at+n, size)], size, nil
+}
+
 // Append implements wal.Disk.
 func (d *Disk) Append(name string) (wal.File, error) {
 	err := d.begin("open")
