@@ -232,6 +232,7 @@ func TestUsageMistakes(t *testing.T) {
 		{"graph argument", []string{"graph", "x"}, "", "error: unexpected argument x\n"},
 		{"graph flag", []string{"graph", "--fromat", "dot"}, "", "error: there is no flag --fromat\nhelp: did you mean --format?\n"},
 		{"version argument", []string{"version", "x"}, "", "error: unexpected argument x\n"},
+		{"flag of others", []string{"serve", "--port", "8080"}, "", "error: there is no flag --port\nhelp: write --addr HOST:PORT, as in --addr 127.0.0.1:8080\n"},
 		{"version flag", []string{"version", "--x"}, "", "error: there is no flag --x\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -140,11 +140,13 @@ func parseFlags(set *flag.FlagSet, args []string) (rest []string, err error) {
 	}
 }
 
-// elsewhere has flags that users of other engines type, and what does here what they ask for.
-var elsewhere = map[string]string{
-	"var":    "write --input NAME=VALUE",
-	"thread": "each run has an id: answer it with `respond`, and continue it with `resume`",
-	"export": "the state is printed: write it to a file with `> FILE`",
+// elsewhere has flags that users of other engines type, what does here what they ask for, and the flag that says for which verbs.
+var elsewhere = map[string]struct{ with, help string }{
+	"var":    {"input", "write --input NAME=VALUE"},
+	"thread": {"input", "each run has an id: answer it with `respond`, and continue it with `resume`"},
+	"export": {"input", "the state is printed: write it to a file with `> FILE`"},
+	"port":   {"addr", "write --addr HOST:PORT, as in --addr 127.0.0.1:8080"},
+	"host":   {"addr", "write --addr HOST:PORT, as in --addr 127.0.0.1:8080"},
 }
 
 // flagMistake words an error of the flag package, naming the nearest flag.
@@ -152,8 +154,8 @@ func flagMistake(set []string, err error) mistake {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
 		m := mistake{message: "there is no flag --" + name, help: "see --help"}
-		if help := elsewhere[name]; help != "" && slices.Contains(set, "input") {
-			m.help = help
+		if other := elsewhere[name]; slices.Contains(set, other.with) {
+			m.help = other.help
 		} else if near := nearest(name, set); near != "" {
 			m.help = "did you mean --" + near + "?"
 		}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
@@ -12,9 +13,9 @@ const (
 
 // examples are inputs for the OpenAPI document, by their names, and outputs. Those that do not fit the types are left out: a test case
 // may say of an output a part only, or have an input that is to be refused.
-func (w *Workflow) examples() (inputs object, outputs []json.RawMessage) {
+func (w *Workflow) examples(more []Example) (inputs object, outputs []json.RawMessage) {
 	inputs = object{}
-	for _, e := range w.Examples() {
+	for _, e := range slices.Concat(w.Examples(), more) {
 		if len(inputs) == maxExamples || len(e.Input)+len(e.Output) > maxExample {
 			continue
 		}

@@ -178,6 +178,7 @@ func load(t *testing.T, url string, rate, n int) []time.Duration {
 		})
 	}
 	all.Wait()
+	took = took[n/10:] // connections are made with the first
 	slices.Sort(took)
 	return took
 }
@@ -191,13 +192,15 @@ func TestLoad(t *testing.T) {
 		_, _ = io.WriteString(w, `{"place":7}`)
 	}))
 	defer stock.Close()
+	// Many short rounds in turns: the disk of a machine that others share stands still for 20 to 100 ms now and then, and does so
+	// for both.
 	rates, n, rounds := []int{500}, 20, 1
 	if long {
-		rates, rounds = []int{100, 250, 500}, 5
+		rates, rounds = []int{100, 250, 500}, 15
 	}
 	for _, rate := range rates {
 		if long {
-			n = min(rate*6, 2500)
+			n = max(rate*2, 300)
 		}
 		all := map[string][][]time.Duration{}
 		for i := range rounds {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -263,5 +264,35 @@ func TestTrace(t *testing.T) {
 		if seen["run begun"] != 1 || seen["run over"] != 1 {
 			t.Errorf("%q: %v", header, seen)
 		}
+	}
+}
+
+// So do the lines about a run that goes on, of the request that has it go on.
+func TestTraceOfResumed(t *testing.T) {
+	log := &lines{}
+	s := start(t, t.TempDir(), &bank{}, serve.Options{Log: slog.New(slog.NewJSONHandler(log, nil))})
+	traced := func(n int) string { return fmt.Sprintf("%032x", n) }
+	header := func(n int) string { return "00-" + traced(n) + "-00f067aa0ba902b7-01" }
+	begin := func(n int) string {
+		return s.want(t, 202, "POST", start10, `{"to": "ada", "euros": 1000}`, "Prefer", "wait=60", "Traceparent", header(n)).ID
+	}
+	one, two := begin(1), begin(2)
+	s.want(t, 200, "PUT", "/v1/runs/"+one+"/questions/ask", `{"answer": "yes"}`, "Prefer", "wait=60", "Traceparent", header(3))
+	s.want(t, 202, "POST", "/v1/runs/"+two+"/cancel", "", "Prefer", "wait=60", "Traceparent", header(4))
+	got := map[string][]string{}
+	for line := range strings.Lines(log.String()) {
+		var v struct{ Msg, Run, Trace, Outcome string }
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err)
+		}
+		got[v.Run] = append(got[v.Run], v.Msg+" "+v.Outcome+" "+v.Trace[min(31, len(v.Trace)):])
+	}
+	slices.Sort(got[one]) // an answer is told while the run goes on
+	slices.Sort(got[two])
+	if want := []string{"question answered  3", "run begun  1", "run over succeeded 3", "run over waiting 1"}; !slices.Equal(got[one], want) {
+		t.Errorf("%q", got[one])
+	}
+	if want := []string{"run begun  2", "run cancelled  4", "run over cancelled 4", "run over waiting 2"}; !slices.Equal(got[two], want) {
+		t.Errorf("%q", got[two])
 	}
 }

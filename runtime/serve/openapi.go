@@ -91,7 +91,7 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 				schemas[of.name+"."+n] = d
 			}
 		}
-		inputs, outputs := w.examples()
+		inputs, outputs := w.examples(o.Examples[name])
 		body := content(ref(title + "Input"))
 		if len(inputs) > 0 {
 			body["application/json"].(object)["examples"] = inputs

@@ -47,6 +47,19 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
+// Handlers in a program of somebody else have the examples that they are given, in the same bounds.
+func TestGivenExamples(t *testing.T) {
+	s := start(t, t.TempDir(), &bank{}, serve.Options{Examples: map[string][]serve.Example{
+		"pay":   {{Name: "small", Input: []byte(`{"to": "ada", "euros": 3}`), Output: []byte(`{"paid": "ada"}`)}, {Name: "refused", Input: []byte(`{"to": 7`)}},
+		"other": {{Name: "foreign", Input: []byte(`{}`)}},
+	}})
+	doc := s.want(t, 200, "GET", "/v1/openapi.json", "").text
+	if !strings.Contains(doc, `"examples":{"small":{"value":{"to":"ada","euros":3}}}`) || !strings.Contains(doc, `"examples":[{"paid":"ada"}]`) ||
+		strings.Contains(doc, "refused") || strings.Contains(doc, "foreign") {
+		t.Errorf("%s", doc)
+	}
+}
+
 // A client that a public generator makes of the document begins runs, answers questions and reads what is wrong.
 func TestGeneratedClient(t *testing.T) {
 	dir := t.TempDir()

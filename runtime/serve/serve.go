@@ -21,6 +21,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/serving"
 )
 
 // Options say how workflows are served. Runs is required; a limit that is 0 is the default.
@@ -43,6 +44,9 @@ type Options struct {
 	Replicas map[string]string
 	// Origins are the pages of other sites whose requests browsers let through, such as https://app.example.com; none: none are.
 	Origins []string
+	// Examples are shown in the OpenAPI document, by the names of workflows: at most ten each, those alone that fit the types. Programs
+	// that flowgen builds have those of their test cases without it.
+	Examples map[string][]Example
 	// ExposeCalls lets requests see inputs and outputs of calls.
 	ExposeCalls bool
 
@@ -59,6 +63,9 @@ type Options struct {
 	Patience   time.Duration // with a reader of events that takes nothing; 10 s
 	Full       time.Duration // of a full queue, before Admin says that the server is not ready; 10 s
 }
+
+// An Example is an input of a workflow, with a name, and what it makes of it, as JSON.
+type Example = serving.Example
 
 func (o *Options) complete() error {
 	if o.Runs == nil {

@@ -115,6 +115,11 @@ func start(t *testing.T, dir string, b *bank, o serve.Options) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return served(t, s)
+}
+
+// served puts HTTP in front of a server.
+func served(t *testing.T, s *serve.Server) *service {
 	h := httptest.NewServer(s)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())

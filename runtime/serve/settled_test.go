@@ -3,7 +3,9 @@ package serve_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/serve"
 )
@@ -57,5 +59,28 @@ func TestWaitForOther(t *testing.T) {
 	close(b.hold)
 	if a := <-answers; a.State != "succeeded" {
 		t.Errorf("%s", a.text)
+	}
+}
+
+// Runs of the last process that this one leaves are stopped: nobody waits for them, and they go on when somebody says so.
+func TestLeft(t *testing.T) {
+	b, dir := &bank{hold: make(chan struct{}), began: make(chan struct{}, 10)}, t.TempDir()
+	s := start(t, dir, b, serve.Options{MaxRuns: 1})
+	paying := s.want(t, 202, "POST", start10, `{"to": "ada", "euros": 3}`)
+	<-b.began
+	queued := s.want(t, 202, "POST", start10, `{"to": "bob", "euros": 3}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = s.Shutdown(ctx) // its time is over
+	s = start(t, dir, &bank{}, serve.Options{Leave: true, MaxWait: 2 * time.Hour})
+	for id, want := range map[string]struct{ state, resume string }{queued.ID: {"stopped", `{}`}, paying.ID: {"in_doubt", `{"in_doubt": {"pay": "again"}}`}} {
+		path := "/v1/runs/" + id
+		if a := s.want(t, 200, "GET", path, "", "Prefer", "wait=7200"); a.State != want.state || !strings.Contains(a.text, "resume goes on with it") {
+			t.Errorf("%s", a.text)
+		}
+		s.want(t, 409, "GET", path+"/output", "")
+		if a := s.want(t, 202, "POST", path+"/resume", want.resume, "Prefer", "wait=60"); a.State != "succeeded" {
+			t.Errorf("%s", a.text)
+		}
 	}
 }
