@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/serve"
 )
 
@@ -73,8 +74,13 @@ func TestProbes(t *testing.T) {
 	admin := httptest.NewServer(s.Admin())
 	t.Cleanup(admin.Close)
 	probes := &service{s.Server, admin.URL}
-	if a := probes.do(t, "GET", "/readyz?verbose", ""); a.status != 200 || a.text != "[+] draining\n[+] queue\n[+] journal\n[+] runs\n" {
-		t.Errorf("%d %s", a.status, a.text)
+	var ready *answer
+	eventually.True(t, "it is ready", func() bool { // the runs of the last process are looked for beside requests
+		ready = probes.do(t, "GET", "/readyz?verbose", "")
+		return ready.status == 200
+	})
+	if ready.text != "[+] draining\n[+] queue\n[+] journal\n[+] runs\n" {
+		t.Errorf("%s", ready.text)
 	}
 	if err := errors.Join(os.Rename(dir, dir+"2"), os.WriteFile(dir, nil, 0o600)); err != nil { // also for root
 		t.Fatal(err)

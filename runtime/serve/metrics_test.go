@@ -178,15 +178,15 @@ func TestScrape(t *testing.T) {
 	close(b.hold)
 	s.waitFor(t, first.ID, "succeeded")
 	s.waitFor(t, second.ID, "failed")
-	eventually.True(t, "both are counted", func() bool {
+	const begun = `http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/workflows/{name}/runs",http_response_status_code="202"}`
+	eventually.True(t, "all are counted", func() bool { // requests are when their answers are sent
 		all = scrape(t, admin.URL)
-		return all[`flowgen_run_duration_seconds_count{workflow="pay"}`] == 3
+		return all[`flowgen_run_duration_seconds_count{workflow="pay"}`] == 3 && all[begun] == 3
 	})
 	for name, want := range map[string]float64{
 		`flowgen_runs_total{workflow="pay",outcome="succeeded"}`: 1, `flowgen_runs_total{workflow="pay",outcome="failed"}`: 1, `flowgen_runs_total{workflow="pay",outcome="waiting"}`: 1,
 		`flowgen_calls_total{tool="bank.pay@1",code="OK"}`: 1, `flowgen_calls_total{tool="bank.pay@1",code="AUTH_REQUIRED"}`: 1,
 		`flowgen_run_duration_seconds_bucket{workflow="pay",le="+Inf"}`: 3, `flowgen_run_duration_seconds_count{workflow="pay"}`: 3,
-		`http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/workflows/{name}/runs",http_response_status_code="202"}`: 3,
 		"flowgen_series_dropped_total": 0,
 	} {
 		if got, ok := all[name]; !ok || got != want {
