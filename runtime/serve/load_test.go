@@ -192,8 +192,7 @@ func TestLoad(t *testing.T) {
 		_, _ = io.WriteString(w, `{"place":7}`)
 	}))
 	defer stock.Close()
-	// Many short rounds in turns: the disk of a machine that others share stands still for 20 to 100 ms now and then, and does so
-	// for both.
+	// Many short rounds: the disk of a machine that others share stands still for 20 to 100 ms now and then, whoever's turn it is.
 	rates, n, rounds := []int{500}, 20, 1
 	if long {
 		rates, rounds = []int{100, 250, 500}, 15
@@ -216,7 +215,7 @@ func TestLoad(t *testing.T) {
 		}
 		for _, p := range []int{50, 99} {
 			ours, hand := middle(all["serve"], p), middle(all["by hand"], p)
-			t.Logf("%d/s: p%d %v and %v: %.2f", rate, p, ours, hand, float64(ours)/float64(hand))
+			t.Logf("%d/s: p%d %v and %v, ratio of rounds in turn %.2f", rate, p, ours, hand, turns(all["serve"], all["by hand"], p))
 		}
 	}
 }
@@ -246,6 +245,16 @@ func middle(rounds [][]time.Duration, p int) time.Duration {
 	var all []time.Duration
 	for _, took := range rounds {
 		all = append(all, took[len(took)*p/100])
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// turns is the median of the ratios of rounds that came one after the other: how fast the disk is differs from minute to minute.
+func turns(ours, hand [][]time.Duration, p int) float64 {
+	var all []float64
+	for i, took := range ours {
+		all = append(all, float64(took[len(took)*p/100])/float64(hand[i][len(hand[i])*p/100]))
 	}
 	slices.Sort(all)
 	return all[len(all)/2]

@@ -30,6 +30,7 @@ type metrics struct {
 	cost     family
 	tokens   family // of models
 	asked    family // models
+	key      []byte // of the series that is looked for: kept, as each run has some
 }
 
 const (
@@ -95,32 +96,32 @@ func (f *family) samples() int {
 	return len(f.bounds) + 3
 }
 
-// labeled writes the labels of a series.
-func (f *family) labeled(values []string) string {
-	var b strings.Builder
+// labeled appends the labels of a series.
+func (f *family) labeled(b []byte, values []string) []byte {
 	for i, name := range f.labels {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		b.WriteString(name + `="` + labelText.Replace(value.Clip(strings.ToValidUTF8(values[i], "\ufffd"), maxLabel)) + `"`)
+		b = append(append(b, name...), `="`...)
+		b = append(append(b, labelText.Replace(value.Clip(strings.ToValidUTF8(values[i], "\ufffd"), maxLabel))...), '"')
 	}
-	return b.String()
+	return b
 }
 
 var labelText = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
 // of returns a series by the values of its labels.
 func (m *metrics) of(f *family, values ...string) *histogram {
-	key := f.labeled(values)
-	h := f.series[key]
+	m.key = f.labeled(m.key[:0], values)
+	h := f.series[string(m.key)]
 	if h != nil {
 		return h
 	}
 	n := f.samples()
 	if m.left < n || f.most > 0 && f.used+n > f.most {
 		m.dropped++
-		key = f.labeled(slices.Repeat([]string{other}, len(f.labels)))
-		if h = f.series[key]; h != nil {
+		m.key = f.labeled(m.key[:0], slices.Repeat([]string{other}, len(f.labels)))
+		if h = f.series[string(m.key)]; h != nil {
 			return h
 		}
 	} else {
@@ -128,7 +129,7 @@ func (m *metrics) of(f *family, values ...string) *histogram {
 		f.used += n
 	}
 	h = &histogram{counts: make([]float64, len(f.bounds))}
-	f.series[key] = h
+	f.series[string(m.key)] = h
 	return h
 }
 
