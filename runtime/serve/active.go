@@ -98,9 +98,9 @@ func (s *Server) admit(w *Workflow, id, tenant string, fresh bool) (a *active, t
 
 // launch runs an admitted run, with the engine that open makes, until it is over.
 func (s *Server) launch(a *active, input []byte, open func(*flow.Info) (*runs.Engine, error)) {
-	ctx := a.ctx
 	a.input = input
 	go func() {
+		ctx := a.ctx
 		defer s.all.Done()
 		defer a.cancel(nil)
 		if a.tenant != "" {
@@ -126,16 +126,19 @@ func (s *Server) over(a *active, g *gate) {
 	if g.slot {
 		<-s.slots
 	}
-	var waits *runtime.Waiting
-	if errors.As(a.err, &waits) {
-		a.end.Outcome = journal.Waiting
+	if a.err != nil {
+		if waits := (*runtime.Waiting)(nil); errors.As(a.err, &waits) {
+			a.end.Outcome = journal.Waiting
+		}
 	}
 	if g.Engine != nil {
 		_ = g.Engine.Close() // of a run that has not begun
 	}
 	begun, log := g.begun, traced(s.o.Log, a.trace)
-	if p := (*panicked)(nil); errors.As(a.err, &p) {
-		log.Error("run panicked", "run", a.id, "workflow", a.workflow.Name(), "value", p.Error(), "stack", string(p.stack))
+	if a.err != nil {
+		if p := (*panicked)(nil); errors.As(a.err, &p) {
+			log.Error("run panicked", "run", a.id, "workflow", a.workflow.Name(), "value", p.Error(), "stack", string(p.stack))
+		}
 	}
 	switch {
 	case !begun:

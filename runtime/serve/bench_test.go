@@ -7,16 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/serve"
 )
 
-// BenchmarkRun is the same run in process without a journal, by a request to the handler, and by one over loopback: `go test ./serve -run - -bench
+// BenchmarkRun is the same run in process without a journal and with one, by a request to the handler, and by one over loopback: `go test ./serve -run - -bench
 // Run -benchmem`, with TMPDIR on a file system in memory, as nothing is forced to a disk here.
 func BenchmarkRun(b *testing.B) {
 	const body = `{"to": "ada", "euros": 3, "note": "none"}`
-	b.Run("process", func(b *testing.B) {
-		w, err := (&bank{}).new()
+	process := func(b *testing.B, o ...runtime.Option) {
+		w, err := (&bank{}).new(o...)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -26,6 +27,10 @@ func BenchmarkRun(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+	b.Run("process", func(b *testing.B) { process(b) })
+	b.Run("recorded", func(b *testing.B) {
+		process(b, runtime.WithEngines(runs.Open(b.TempDir(), runs.Options{Sync: runs.Off}).Record))
 	})
 	served := func(b *testing.B) *serve.Server {
 		s, err := serve.Handler(serve.Options{Runs: runs.Open(b.TempDir(), runs.Options{Sync: runs.Off})}, serve.Of(payInfo, (&bank{}).new))
@@ -41,6 +46,15 @@ func BenchmarkRun(b *testing.B) {
 		r.Header.Set("Prefer", "wait=30")
 		return r
 	}
+	b.Run("request", func(b *testing.B) { // what the next one has beside the handler
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = request("").Body.Close()
+			w := httptest.NewRecorder()
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.WriteString(body)
+		}
+	})
 	b.Run("handler", func(b *testing.B) {
 		s := served(b)
 		b.ReportAllocs()

@@ -192,7 +192,7 @@ func TestLoad(t *testing.T) {
 		_, _ = io.WriteString(w, `{"place":7}`)
 	}))
 	defer stock.Close()
-	// Many short rounds: the disk of a machine that others share stands still for 20 to 100 ms now and then, whoever's turn it is.
+	// Many short rounds: the disk of a machine that others share stands still for 20 to 100 ms now and then, in the turns of both.
 	rates, n, rounds := []int{500}, 20, 1
 	if long {
 		rates, rounds = []int{100, 250, 500}, 15

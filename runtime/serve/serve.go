@@ -202,6 +202,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A handler answers a request of somebody. Its error is what is answered, when nothing has been.
 type handler func(w http.ResponseWriter, r *http.Request, p *Principal) error
 
+// Headers of all answers. What is added to one makes a new slice, as these are full.
+var (
+	nosniff = []string{"nosniff"}
+	noStore = []string{"no-store"}
+)
+
 // asked is what all requests have in common.
 func (s *Server) asked(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -219,8 +225,8 @@ func (s *Server) asked(h handler) http.HandlerFunc {
 			}
 			s.metrics.request(r.Pattern, cmp.Or(c.status, http.StatusOK), time.Since(begun))
 		}()
-		c.Header().Set("X-Content-Type-Options", "nosniff")
-		c.Header().Set("Cache-Control", "no-store")
+		header := c.Header()
+		header["X-Content-Type-Options"], header["Cache-Control"] = nosniff, noStore
 		p, err := s.principal(r)
 		if err == nil {
 			err = s.admitted(p)
