@@ -115,6 +115,7 @@ func history(t *testing.T, o temporal.Options, after int, args ...any) (out outp
 // A run whose history has become long goes on in a new one, as often as it takes: no call is made twice, none is lost, and the caps
 // count all of them.
 func TestNewHistories(t *testing.T) {
+	clear(counted.calls) // of the test's last round
 	in, want := items(20), output{Answer: "nobody"}
 	for _, i := range in.Items {
 		want.All = append(want.All, "noted sure of "+i)

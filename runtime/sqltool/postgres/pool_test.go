@@ -108,7 +108,7 @@ func TestPooler(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	name := strings.TrimPrefix(u.Path, "/")
 	config := fmt.Sprintf(`[databases]
-%s = host=%s dbname=%s user=%s
+%s = host='%s' dbname=%s user=%s
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = %d
@@ -143,12 +143,20 @@ max_client_conn = 100
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 	})
 	address := fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", u.User.Username(), port, name)
 	eventually.True(t, "pgbouncer listens", func() bool {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatal("pgbouncer has ended: ", err, said.String())
+		default:
+		}
 		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port))
 		if err == nil {
 			_ = c.Close()
