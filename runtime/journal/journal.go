@@ -263,6 +263,11 @@ func (r Record) InDoubt() bool {
 	return !r.Result() && (r.Effects == flow.Writes.String() || r.Effects == flow.External.String())
 }
 
+// InDoubt reports whether some call is in doubt.
+func (j *Journal) InDoubt() bool {
+	return len(j.chosen(func(e *kept) bool { r := e.brief(); return r.InDoubt() })) > 0
+}
+
 // RecordOf describes an attempt. done says that the engine has filled the head's End and Err.
 func RecordOf(op engine.Op, done bool) Record {
 	r := Intent(op)

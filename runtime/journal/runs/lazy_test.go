@@ -130,7 +130,7 @@ func same(t interface{ Fatalf(string, ...any) }, whole, lazy *journal.Journal) {
 			}
 		}
 		return map[string]any{"text": string(text), "err": err, "earlier": j.Earlier(), "questions": j.Questions(), "asked": j.Asked("q"), "keys": j.Keys(),
-			"undone": j.Undone(), "mixed": j.Mixed(), "header": j.Header(), "finish": j.Finish(), "records": j.Records(), "lookup": doubt,
+			"undone": j.Undone(), "in doubt": j.InDoubt(), "mixed": j.Mixed(), "header": j.Header(), "finish": j.Finish(), "records": j.Records(), "lookup": doubt,
 			"worked": past.Worked(""), "below": past.Worked("b["), "spent": paid}
 	}
 	if diff := cmp.Diff(about(whole), about(lazy), cmpopts.SortSlices(func(a, b spent) bool { return fmt.Sprint(a) < fmt.Sprint(b) })); diff != "" {

@@ -136,7 +136,7 @@ func Resume[In, Out any](ctx context.Context, f *Folder, id string, run func(con
 // the workflow has been edited.
 func ResumeWith[In, Out any](ctx context.Context, f *Folder, id string, c Continue, run func(context.Context, In) (Out, error)) (Out, error) {
 	var none Out
-	j, err := f.Read(id)
+	j, err := f.ReadLazy(id)
 	if err != nil {
 		return none, err
 	}

@@ -261,8 +261,8 @@ func (f *Folder) of(workflow string, ids []string) []string {
 			if workflow != "" && name != engine.RunIDPrefix(workflow) && !(strings.HasSuffix(name, "-"+engine.RunIDPrefix(workflow)) && f.is(id, workflow)) {
 				continue
 			}
-		} else if j, err := f.read(id); err == nil && (workflow == "" || j.Header().Workflow == workflow) {
-			r.Begin = j.Header().Begin
+		} else if h, _, err := f.ends(id); err == nil && (workflow == "" || h.Workflow == workflow) {
+			r.Begin = h.Begin
 		} else {
 			continue
 		}
@@ -278,8 +278,8 @@ func (f *Folder) of(workflow string, ids []string) []string {
 
 // is reports whether a run is one of the workflow, as its journal says. Its id may begin with something else.
 func (f *Folder) is(id, workflow string) bool {
-	j, err := f.read(id)
-	return err == nil && j.Header().Workflow == workflow
+	h, _, err := f.ends(id)
+	return err == nil && h.Workflow == workflow
 }
 
 // before reads "latest" and "latest~N": how many runs before the latest one are meant.
@@ -341,7 +341,7 @@ func (f *Folder) Prune(workflow string, keep int) (removed []string, err error) 
 		if keep--; keep >= 0 {
 			continue
 		}
-		if j, err := f.read(r.ID); err != nil || slices.ContainsFunc(j.Records(), func(r journal.Record) bool { return r.InDoubt() }) {
+		if j, err := f.ReadLazy(r.ID); err != nil || j.InDoubt() {
 			continue
 		}
 		if err := f.remove(r.ID); errors.Is(err, wal.ErrLocked) {
