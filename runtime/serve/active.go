@@ -163,7 +163,7 @@ func (s *Server) over(a *active, g *gate) {
 	}
 	s.mu.Unlock()
 	if a.end.Outcome == journal.Waiting {
-		s.arm(a.id)
+		s.arm(a.id, true)
 	}
 	close(a.done)
 }
@@ -365,7 +365,7 @@ func (s *Server) recover() {
 		if s.ctx.Err() != nil {
 			return
 		}
-		if s.arm(id) {
+		if s.arm(id, !s.o.Leave) {
 			left = append(left, id)
 		}
 	}
@@ -408,8 +408,8 @@ func (s *Server) leave(left []string) {
 	}
 }
 
-// arm has a run that waits go on when the time for an answer is over. It reports whether it can go on now.
-func (s *Server) arm(id string) (now bool) {
+// arm has a run that waits go on when the time for an answer is over, if it is to go on by itself. It reports whether it can now.
+func (s *Server) arm(id string, itself bool) (now bool) {
 	j, err := s.o.Runs.Read(id)
 	if err != nil {
 		return false
@@ -424,12 +424,12 @@ func (s *Server) arm(id string) (now bool) {
 	if len(open) == 0 {
 		return true
 	}
-	if first.IsZero() {
+	if first.IsZero() || !itself {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.draining || s.active[id] != nil || s.timers[id] != nil || s.o.Leave {
+	if s.draining || s.active[id] != nil || s.timers[id] != nil {
 		return false
 	}
 	s.timers[id] = time.AfterFunc(time.Until(first)+time.Millisecond, func() {

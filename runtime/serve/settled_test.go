@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowgen-dev/flowgen/runtime"
+	"github.com/flowgen-dev/flowgen/runtime/flow"
+	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
+	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/serve"
 )
 
@@ -81,6 +85,46 @@ func TestLeft(t *testing.T) {
 		s.want(t, 409, "GET", path+"/output", "")
 		if a := s.want(t, 202, "POST", path+"/resume", want.resume, "Prefer", "wait=60"); a.State != "succeeded" {
 			t.Errorf("%s", a.text)
+		}
+	}
+}
+
+var (
+	soonNode = &flow.Node{ID: "soon", Pos: "soon.flowgen.yaml:4:3", Timeout: 20 * time.Millisecond}
+	soonInfo = &flow.Info{Name: "soon", Source: "soon.flowgen.yaml", Nodes: []*flow.Node{soonNode}, Facts: flow.NewFacts(`{"hashes":{"graph":"g3","nodes":{"soon":"s1"}}}`)}
+)
+
+// soonFlow asks a question that nobody has time for.
+type soonFlow struct{ rt *flow.Runtime }
+
+func (w *soonFlow) Run(ctx context.Context, in struct{}) (out struct {
+	Said string `json:"said"`
+}, err error) {
+	run := flow.Start(ctx, w.rt, in)
+	defer flow.End(run, &out, &err)
+	out.Said, err = flow.AskOr(run, soonNode, runtime.Question{Text: "Soon?"}, "nothing")
+	return out, err
+}
+
+// A run goes on when the time for an answer is over, also where runs of the last process are left.
+func TestNoAnswerInTime(t *testing.T) {
+	for _, leave := range []bool{false, true} {
+		h, err := serve.Handler(serve.Options{Runs: runs.Open(t.TempDir(), runs.Options{}), Leave: leave}, serve.Of(soonInfo, func(o ...runtime.Option) (*soonFlow, error) {
+			rt, err := flow.New(soonInfo, o...)
+			return &soonFlow{rt}, err
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := served(t, h)
+		path := "/v1/runs/" + s.want(t, 202, "POST", "/v1/workflows/soon/runs", `{}`).ID
+		var a *answer
+		eventually.True(t, "the run goes on", func() bool {
+			a = s.do(t, "GET", path, "", "Prefer", "wait=60")
+			return a.State != "running" && a.State != "waiting"
+		})
+		if a.State != "succeeded" || !strings.Contains(a.text, `"said":"nothing"`) {
+			t.Errorf("%v: %s", leave, a.text)
 		}
 	}
 }
