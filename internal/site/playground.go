@@ -56,7 +56,7 @@ func (s *site) playground(out string) error {
 	return err
 }
 
-// mostPacked is the size that a program of the playground may have, compressed.
+// mostPacked is the size that the programs of the playground may have together, compressed.
 const mostPacked = 8_000_000
 
 // programs builds what the playground runs: the compiler, and the simulator with the examples in it. Their sizes are printed.
@@ -69,15 +69,27 @@ func programs(root, out string) error {
 	if err := errors.Join(err, save(out, "playground/wasm_exec.js", glue)); err != nil {
 		return err
 	}
-	if err := simulatorSource(root); err != nil {
+	generated, err := simulatorSource(root)
+	if err != nil {
 		return err
 	}
-	for name, pkg := range map[string]string{"compiler": "./internal/playground", "simulator": "./.flowgen/playground/simulator"} {
-		if err := program(root, out, name, pkg); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+	native, err := compilerOverlay(root)
+	if err != nil {
+		return err
 	}
-	return nil
+	declared, err := simulatorOverlay(root, generated)
+	if err != nil {
+		return err
+	}
+	compiler, err := program(root, out, "compiler", "./internal/playground", native)
+	if err != nil {
+		return fmt.Errorf("compiler: %w", err)
+	}
+	simulator, err := program(root, out, "simulator", "./.flowgen/playground/simulator", declared)
+	if err == nil && compiler+simulator > mostPacked {
+		err = fmt.Errorf("the programs are larger than %d bytes", mostPacked)
+	}
+	return err
 }
 
 // simulatorMain is a program with the torture tests of all examples: its first argument chooses one.
@@ -101,48 +113,46 @@ func main() {
 }
 `
 
-// simulatorSource generates the Go of the examples, and a main for them, below .flowgen.
-func simulatorSource(root string) error {
+// simulatorSource generates the Go of the examples, and a main for them, below .flowgen, and returns the files of the examples.
+func simulatorSource(root string) (generated []string, err error) {
 	base := filepath.Join(root, ".flowgen", "playground")
 	if err := os.RemoveAll(base); err != nil {
-		return err
+		return nil, err
 	}
 	var imports, cases strings.Builder
 	for _, file := range playgroundExamples {
 		name := exampleName(file)
 		if _, err := goCommand(root, nil, "run", "./cmd/flowgen", "generate", "-o", ".flowgen/playground/"+name, "--package", name, file); err != nil {
-			return err
+			return nil, err
 		}
+		generated = append(generated, filepath.Join(base, name, name+"_flow.go"))
 		fmt.Fprintf(&imports, "\t%q\n", "github.com/flowgen-dev/flowgen/.flowgen/playground/"+name)
 		fmt.Fprintf(&cases, "\tcase %q:\n\t\ttorture.Main(%[2]s.Info, %[2]s.New)\n", name, name)
 	}
-	return save(base, "simulator/main.go", fmt.Appendf(nil, simulatorMain, imports.String(), cases.String()))
+	return generated, save(base, "simulator/main.go", fmt.Appendf(nil, simulatorMain, imports.String(), cases.String()))
 }
 
-// program compiles a package for browsers, and packs it.
-func program(root, out, name, pkg string) error {
+// program compiles a package for browsers, packs it, and returns its packed size.
+func program(root, out, name, pkg, overlay string) (int, error) {
 	made := filepath.Join(root, ".flowgen", "playground", name+".wasm")
-	if _, err := goCommand(root, []string{"GOOS=js", "GOARCH=wasm"}, "build", "-trimpath", "-ldflags=-s -w", "-o", made, pkg); err != nil {
-		return err
+	if _, err := goCommand(root, []string{"GOOS=js", "GOARCH=wasm"}, "build", "-trimpath", "-ldflags=-s -w", "-overlay", overlay, "-o", made, pkg); err != nil {
+		return 0, err
 	}
 	code, err := os.ReadFile(made)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = z.Write(code)
 	if err := errors.Join(err, z.Close()); err != nil {
-		return err
+		return 0, err
 	}
 	fmt.Printf("%s: %.1f MB, %.1f MB compressed\n", name, float64(len(code))/1e6, float64(packed.Len())/1e6)
-	if packed.Len() > mostPacked {
-		return fmt.Errorf("larger than %d bytes", mostPacked)
-	}
-	return save(out, "playground/"+name+".bin", packed.Bytes())
+	return packed.Len(), save(out, "playground/"+name+".bin", packed.Bytes())
 }
 
 func goEnv(root, name string) (string, error) {
