@@ -23,12 +23,13 @@ func (a *app) pricesCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "prices [TEXT]",
-		Short: "List what models cost, by the list of a day",
-		Long: "Prices lists what flowgen knows of models: dollars for a million tokens, and the most tokens of a prompt and of an\n" +
-			"answer; with TEXT, of the models whose name has it in it. `plan` and caps of dollars use this list, unless a model\n" +
-			"has a `price` of its own.\n\n" +
-			"--prices FILE, here and with the commands that compile, brings another list, in the form that --format json prints.\n" +
-			"Its models take the place of those of the release, and compiled programs count with its prices.",
+		Short: "List prices of models",
+		Long: "Prices lists the models that flowgen knows: dollars per million tokens, and the token limits of prompts and of\n" +
+			"answers. TEXT selects models by name. `plan` and cost limits use this list, unless a model\n" +
+			"has its own `price`.\n\n" +
+			"--prices FILE, here and with the commands that compile, uses another list, in the format of --format json.\n" +
+			"Its models replace the built-in ones, and compiled programs use its prices, except for models that are selected\n" +
+			"by environment variables at run time.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := ""
@@ -44,7 +45,7 @@ func (a *app) pricesCommand() *cobra.Command {
 }
 
 func (a *app) pricesFlag(cmd *cobra.Command) {
-	cmd.Flags().Var(&pricesValue{a}, "prices", "a file with prices of models, in place of those of the release: see flowgen prices")
+	cmd.Flags().Var(&pricesValue{a}, "prices", "`FILE` with prices of models that replace the built-in ones: see flowgen prices")
 }
 
 // A pricesValue reads the name of a list of prices, and the list.
@@ -120,9 +121,9 @@ func (a *app) listPrices(format, text string) error {
 		return noFormat(format)
 	}
 	if len(shown) == 0 {
-		return unusablef("no model has %q in its name: give it a `price` in the workflow, or bring a list with --prices", text)
+		return unusablef("no model matches %q: set its `price` in the workflow, or use a list with --prices", text)
 	}
-	fmt.Fprintf(a.stdout, "Dollars for a million tokens on %s, %s.\n\n", list.Date, source)
+	fmt.Fprintf(a.stdout, "Dollars per million tokens on %s, %s.\n\n", list.Date, source)
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "model\tinput\tcached\toutput\tprompt\tanswer")
 	for _, name := range slices.Sorted(maps.Keys(shown)) {

@@ -65,7 +65,10 @@ func (w *costWalk) model(m *ir.Model, v costVisit) {
 		return
 	}
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.CostUnknown, Span: m.Model.Span}
-	const price = "give it a `price` under `models`, dollars for a million tokens: `price: {input: \"0.10\", output: \"0.40\"}`"
+	price := "give it a `price` under `models`, dollars for a million tokens: `price: {input: \"0.10\", output: \"0.40\"}`"
+	if v.p.WF.Public { // has no such key
+		price = "name a file with its price with `--prices`: see `flowgen prices`"
+	}
 	switch {
 	case v.dollars != nil:
 		d.Message = fmt.Sprintf("`max_cost_usd` does not hold for model %q: its price is not known", m.Model.Name)
