@@ -276,7 +276,7 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 	case errors.Is(err, runs.ErrBusy):
 		return nil, problemf(http.StatusConflict, "the run cannot take an answer now", err.Error()+": answer where it runs, or try again later")
 	case errors.Is(err, runs.ErrWrongAnswer):
-		return nil, problemf(http.StatusUnprocessableEntity, "that is no answer to the question", err.Error())
+		return nil, problemf(http.StatusUnprocessableEntity, err.Error(), "")
 	case err != nil:
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -149,19 +148,13 @@ func (m *mark) now() uint64 {
 	return m.last
 }
 
-// lookAtProject sees when a workflow file has changed, or one is new.
+// lookAtProject sees when a workflow file, or one that it needs, has changed, or one is new.
 func (s *Server) lookAtProject(h *maphash.Hash) {
-	names, err := s.opts.Project.Files()
+	now, err := s.opts.Project.Mark()
 	if err != nil {
-		maphash.WriteComparable(h, err.Error())
-		return
+		now = err.Error()
 	}
-	for _, name := range names {
-		if info, err := os.Stat(name); err == nil {
-			maphash.WriteComparable(h, name)
-			maphash.WriteComparable(h, [2]int64{info.Size(), info.ModTime().UnixNano()})
-		}
-	}
+	maphash.WriteComparable(h, now)
 }
 
 // lookAtRuns sees when a run has begun, has gone on, was stopped or is removed.

@@ -29,6 +29,8 @@ type fake struct{ edited int }
 
 func (f *fake) Files() ([]string, error) { return []string{"w.flowgen.yaml"}, nil }
 
+func (f *fake) Mark() (string, error) { return "", nil }
+
 func (f *fake) Workflow(file string) (*studio.Workflow, error) {
 	return &studio.Workflow{File: file, Name: "w", Source: canary, Diagnostics: json.RawMessage("[]")}, nil
 }

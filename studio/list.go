@@ -199,7 +199,8 @@ func (s *Server) matches(a *aRun, one *runs.Stamped, text, code string, least us
 // maxAhead bounds what is read before a page asks for it.
 const maxAhead = 64 << 20 // bytes of journals
 
-// readAhead reads the newest runs, while a browser starts.
+// readAhead reads the newest runs: while a browser starts, and while somebody looks at a list with many new ones, so that a filter that
+// comes next finds what it needs.
 func (s *Server) readAhead() {
 	all, err := s.opts.Runs.ListStamped()
 	if err != nil {
@@ -219,7 +220,7 @@ func (s *Server) readAhead() {
 func (s *Server) forget(all []runs.Stamped) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.summary) <= len(all) {
+	if max(len(s.summary), len(s.used)) <= len(all) {
 		return
 	}
 	there := make(map[string]bool, len(all))
@@ -227,6 +228,7 @@ func (s *Server) forget(all []runs.Stamped) {
 		there[all[i].ID] = true
 	}
 	maps.DeleteFunc(s.summary, func(id string, _ known) bool { return !there[id] })
+	maps.DeleteFunc(s.used, func(id string, _ used) bool { return !there[id] })
 }
 
 type runList struct {
@@ -294,6 +296,12 @@ func (s *Server) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 		out.Runs = append(out.Runs, a)
 	}
 	slices.Sort(out.Names)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(all) > s.readOf+2*pageLength && s.stopped.Err() == nil {
+		s.readOf = len(all)
+		s.ahead.Go(s.readAhead)
+	}
 	return out, nil
 }
 

@@ -23,7 +23,7 @@ func TestListKept(t *testing.T) {
 		t.Helper()
 		now := studio.New(studio.Options{Project: &fake{}, Runs: runs.Open(dir, runs.Options{})}, "4242")
 		defer now.Close()
-		for _, path := range []string{"runs", "runs?q=TIMEOUT", "runs?state=waiting", "inbox", "project"} {
+		for _, path := range []string{"runs", "runs?q=TIMEOUT", "runs?state=waiting", "inbox", "project", "usage?group=node", "usage?format=csv&group=tool"} {
 			got, want := ask(before, http.MethodGet, "/api/v1/"+path, "", nil), ask(now, http.MethodGet, "/api/v1/"+path, "", nil)
 			if got.Code != http.StatusOK || got.Body.String() != want.Body.String() {
 				t.Errorf("%s, %s: got %d\n%s\nwant\n%s", when, path, got.Code, got.Body, want.Body)

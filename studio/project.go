@@ -75,7 +75,7 @@ func (s *Server) workflow(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	out := map[string]any{"file": w.File, "name": w.Name, "description": w.Description, "dialect": w.Dialect, "source": w.Source, "diagnostics": w.Diagnostics,
-		"errors": w.Errors, "warnings": w.Warnings, "plan": w.Plan, "manifest": w.Manifest, "go": w.Go, "places": w.Places, "agents": w.Agents}
+		"errors": w.Errors, "warnings": w.Warnings, "plan": w.Plan, "manifest": w.Manifest, "go": w.Go, "places": w.Places, "agents": w.Agents, "secrets": w.Secrets}
 	if w.AtMost != nil {
 		out["at_most"] = w.AtMost
 	}

@@ -39,6 +39,8 @@ type Options struct {
 // A Project is what the compiler says of the files of a folder. Its methods can be called at the same time.
 type Project interface {
 	Files() ([]string, error)
+	// Mark is another text when a file of Files has changed, or one that Workflow has read or looked for: a prompt, for example.
+	Mark() (string, error)
 	// Workflow compiles a file of Files; a file that is none of them is an error.
 	Workflow(file string) (*Workflow, error)
 	// Propose returns the edit that an operation makes, and writes nothing. A refused operation is an error in the compiler's words.
@@ -96,6 +98,13 @@ type Workflow struct {
 	Input       json.RawMessage  // JSON Schema of its input
 	Places      map[string]Place // of nodes, by their paths
 	Agents      []Agent
+	Secrets     []UsedSecret // of all its tools and models; none while it has errors
+}
+
+// A UsedSecret is a secret with the tools and models that send it.
+type UsedSecret struct {
+	Secret
+	Users []string `json:"users"` // names
 }
 
 // A Place is where a node is written, in lines from 1.
@@ -182,9 +191,12 @@ type Server struct {
 	mux   *http.ServeMux
 
 	projectMark, runsMark mark
+	ahead                 sync.WaitGroup // reads what is asked for next
 
 	mu      sync.Mutex // guards the following
 	summary map[string]known
+	used    map[string]used
+	readOf  int    // how many runs there were when they were read ahead
 	code    string // for one page, in place of the token; empty: none
 	until   time.Time
 	edits   map[string]Operation
@@ -201,7 +213,7 @@ type Server struct {
 func New(o Options, port string) *Server {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
-	s := &Server{opts: o, token: hex.EncodeToString(random), hosts: map[string]bool{}, summary: map[string]known{},
+	s := &Server{opts: o, token: hex.EncodeToString(random), hosts: map[string]bool{}, summary: map[string]known{}, used: map[string]used{},
 		edits: map[string]Operation{}, diffs: map[string]string{}, started: map[string]*started{}}
 	s.projectMark.look, s.runsMark.look = s.lookAtProject, s.lookAtRuns
 	s.stopped, s.stop = context.WithCancel(context.Background())
@@ -266,9 +278,8 @@ func (s *Server) routes() {
 func (s *Server) Serve(ctx context.Context, l ...net.Listener) error {
 	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	failed := make(chan error, len(l))
-	var ahead sync.WaitGroup
-	ahead.Go(s.readAhead)
-	defer ahead.Wait()
+	s.ahead.Go(s.readAhead)
+	defer s.ahead.Wait()
 	for _, one := range l {
 		go func() { failed <- h.Serve(one) }()
 	}
@@ -277,7 +288,9 @@ func (s *Server) Serve(ctx context.Context, l ...net.Listener) error {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
+	s.mu.Lock() // no handler begins to read ahead any more
 	s.Close()
+	s.mu.Unlock()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	_ = h.Shutdown(end)

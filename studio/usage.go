@@ -44,10 +44,11 @@ func (s *Server) usage(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, problemf(http.StatusBadRequest, "since is a time", err.Error())
 	}
-	list, err := s.opts.Runs.List()
+	list, err := s.opts.Runs.ListStamped()
 	if err != nil {
 		return nil, err
 	}
+	s.forget(list)
 	sums, read, unread := map[string]*sum{}, 0, 0
 	for i := range list {
 		one := &list[i]
@@ -58,13 +59,13 @@ func (s *Server) usage(w http.ResponseWriter, r *http.Request) (any, error) {
 			unread++
 			continue
 		}
-		reader, err := s.opts.Runs.Follow(one.ID)
-		if err != nil || reader.All() != nil {
+		u, err := s.usedIn(one)
+		if err != nil {
 			unread++
 			continue
 		}
 		read++
-		addRun(sums, group, reader)
+		u.add(sums, group, one)
 	}
 	rows := []*sum{}
 	for _, one := range sums {
@@ -79,55 +80,121 @@ func (s *Server) usage(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"group": group, "rows": rows, "runs": read, "unread": unread, "more": read == maxUsage}, nil
 }
 
-// addRun adds the calls of a run to the sums of their groups.
-func addRun(sums map[string]*sum, group string, r *runs.Reader) {
+// used is what the calls of a run add up to, by node and tool.
+type used struct {
+	tenant string
+	calls  []usedCalls
+	of     runs.Stamp // of the journal
+}
+
+// usedCalls are the calls that a node has made to a tool.
+type usedCalls struct {
+	node, tool string
+	metered    bool
+	sum
+}
+
+// maxUsed bounds how many calls a run can have whose sums are kept: all of their durations are.
+const maxUsed = 10_000
+
+// usedIn adds up the calls of a run, unless that was done and its journal has not changed since.
+func (s *Server) usedIn(one *runs.Stamped) (used, error) {
+	s.mu.Lock()
+	before, ok := s.used[one.ID]
+	s.mu.Unlock()
+	if ok && one.Sure && before.of == one.Stamp {
+		return before, nil
+	}
+	r, err := s.opts.Runs.Follow(one.ID)
+	if err == nil {
+		err = r.All()
+	}
+	if err != nil {
+		return used{}, err
+	}
+	u := used{tenant: r.Header().Tenant, calls: usedBy(r), of: one.Stamp}
+	if one.Sure && len(r.Calls()) <= maxUsed {
+		s.mu.Lock()
+		s.used[one.ID] = u
+		s.mu.Unlock()
+	}
+	return u, nil
+}
+
+func usedBy(r *runs.Reader) []usedCalls {
+	type kind struct {
+		node, tool string
+		metered    bool
+	}
+	var list []usedCalls
+	at := map[kind]int{}
 	for n := range r.Calls() {
 		c := &r.Calls()[n]
-		name, counts := groupOf(group, r, c)
-		if !counts {
-			continue
+		k := kind{journal.NodePath(c.Key), c.Tool, c.Metered}
+		i, ok := at[k]
+		if !ok {
+			i = len(list)
+			at[k] = i
+			list = append(list, usedCalls{node: k.node, tool: k.tool, metered: k.metered})
+		}
+		of := &list[i].sum
+		of.Attempts++
+		of.Tokens += c.Tokens
+		of.CostUSD += c.CostUSD
+		of.Busy += c.End - c.Start
+		of.took = append(of.took, c.End-c.Start)
+		if c.Cached {
+			of.Cached++
+		}
+		if r.State(c) == journal.CallFailed {
+			of.Failed++
+		}
+		if c.Metered && c.CostUSD == 0 && c.Tokens > 0 && !c.Cached {
+			of.Unpriced++
+		}
+	}
+	return list
+}
+
+// add adds a run to the sums of its groups.
+func (u *used) add(sums map[string]*sum, group string, run *runs.Stamped) {
+	for i := range u.calls {
+		c := &u.calls[i]
+		var name string
+		switch group {
+		case "workflow":
+			name = run.Workflow
+		case "node":
+			name = run.Workflow + ": " + c.node
+		case "tenant":
+			name = u.tenant
+		case "day":
+			name = run.Begin.UTC().Format(time.DateOnly)
+		case "model":
+			if !c.metered {
+				continue
+			}
+			name = c.tool
+		default:
+			name = c.tool
 		}
 		if sums[name] == nil {
 			sums[name] = &sum{Name: name}
 		}
 		at := sums[name]
-		if at.last != r.ID() {
-			at.last = r.ID()
+		if at.last != run.ID {
+			at.last = run.ID
 			at.Runs++
 		}
-		at.Attempts++
+		at.Attempts += c.Attempts
+		at.Failed += c.Failed
+		at.Cached += c.Cached
 		at.Tokens += c.Tokens
 		at.CostUSD += c.CostUSD
-		at.Busy += c.End - c.Start
-		at.took = append(at.took, c.End-c.Start)
-		if c.Cached {
-			at.Cached++
-		}
-		if r.State(c) == journal.CallFailed {
-			at.Failed++
-		}
-		if c.Metered && c.CostUSD == 0 && c.Tokens > 0 && !c.Cached {
-			at.Unpriced++
-		}
+		at.Unpriced += c.Unpriced
+		at.Busy += c.Busy
+		at.took = append(at.took, c.took...)
 	}
-}
-
-// groupOf is the name of the group that a call belongs to.
-func groupOf(group string, r *runs.Reader, c *runs.Call) (name string, counts bool) {
-	h := r.Header()
-	switch group {
-	case "workflow":
-		return h.Workflow, true
-	case "node":
-		return h.Workflow + ": " + journal.NodePath(c.Key), true
-	case "tenant":
-		return h.Tenant, true
-	case "day":
-		return h.Begin.UTC().Format(time.DateOnly), true
-	case "model":
-		return c.Tool, c.Metered
-	}
-	return c.Tool, true
 }
 
 func writeCSV(w http.ResponseWriter, group string, rows []*sum) error {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
 // What switchTool does.
@@ -63,6 +65,14 @@ func (a *app) switchTool(name, node, tool, how string, dry bool) error {
 	_, n, err = agentNode(&after.workflow.Body, node)
 	if err != nil || has(after.workflow, toolsOfAgent(after.workflow, n.Verb.(*ir.Agent)), t) != (how != toolOff) {
 		return errors.New("the edited file does not say so")
+	}
+	if dry { // test cases that name the tool do not hold it back, and are said before it is written
+		a.cases(files, before)
+		programs := len(after.list)
+		a.cases(edited, after)
+		_ = a.report(slices.DeleteFunc(after.list[programs:], func(d diag.Diagnostic) bool {
+			return slices.ContainsFunc(before.list, func(b diag.Diagnostic) bool { return b.Code == d.Code && b.Message == d.Message })
+		}), false)
 	}
 	if _, err := io.WriteString(a.stdout, unified(file.Name, file.Text, text)); err != nil || dry {
 		return err

@@ -91,3 +91,22 @@ func TestSwitchTool(t *testing.T) {
 		}
 	}
 }
+
+// TestSwitchToolCases: test cases that name a tool do not keep it on; they are said with the edit.
+func TestSwitchToolCases(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := strings.NewReplacer("AGENTS\n", "", "AGENT", "fast", "TOOLS\n", "    tools: [search, blame]\n").Replace(switching)
+	cases := "flowgen: 1\ncases:\n  one:\n    input: {q: a}\n    want:\n      calls:\n        \"help[0]/search\": {times: 1}\n        \"help[0]/nothing\": {times: 1}\n"
+	for name, text := range map[string]string{"w.flowgen.yaml": text, "w.test.yaml": cases} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	if err := (&app{stdout: &out, stderr: &errs}).switchTool("w.flowgen.yaml", "help", "search", toolOff, true); err != nil {
+		t.Fatal(err)
+	}
+	if said := errs.String(); !strings.Contains(said, `no tool "search"`) || strings.Contains(said, "nothing") || !strings.Contains(out.String(), "tools: [blame]") {
+		t.Errorf("it says\n%s\n%s", out.String(), said)
+	}
+}

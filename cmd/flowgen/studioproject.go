@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/hashes"
 	"github.com/flowgen-dev/flowgen/ir/manifest"
@@ -35,6 +36,11 @@ type studioProject struct {
 	mu   sync.Mutex // one compilation at a time
 	kept map[string]*keptWorkflow
 	done []written // the newest last
+
+	needs struct { // what Mark looks at, which does not wait for a compilation
+		sync.Mutex
+		files map[string][]string // of kept
+	}
 }
 
 type keptWorkflow struct {
@@ -44,11 +50,29 @@ type keptWorkflow struct {
 }
 
 func newStudioProject(runs string) *studioProject {
-	return &studioProject{runs: runs, kept: map[string]*keptWorkflow{}}
+	p := &studioProject{runs: runs, kept: map[string]*keptWorkflow{}}
+	p.needs.files = map[string][]string{}
+	return p
 }
 
 // Files implements studio.Project.
 func (p *studioProject) Files() ([]string, error) { return below(".") }
+
+// Mark implements studio.Project.
+func (p *studioProject) Mark() (string, error) {
+	files, err := p.Files()
+	if err != nil {
+		return "", err
+	}
+	p.needs.Lock()
+	for _, list := range p.needs.files {
+		files = append(files, list...)
+	}
+	p.needs.Unlock()
+	slices.Sort(files)
+	files = slices.Compact(files)
+	return strings.Join(files, "\n") + "\n" + markOf(files), nil
+}
 
 // markOf is another text when one of the files has changed.
 func markOf(files []string) string {
@@ -89,12 +113,15 @@ func (p *studioProject) Workflow(file string) (*studio.Workflow, error) {
 	slices.Sort(k.files)
 	k.mark = markOf(k.files)
 	p.kept[file] = k
+	p.needs.Lock()
+	p.needs.files[file] = k.files
+	p.needs.Unlock()
 	return k.Workflow, nil
 }
 
 // shown is what the page shows of a workflow.
 func shown(one *app, c *compiled, disk *disk) *studio.Workflow {
-	w := &studio.Workflow{File: c.name, Source: string(disk.texts[c.name]), Places: map[string]studio.Place{}, Agents: []studio.Agent{}}
+	w := &studio.Workflow{File: c.name, Source: string(disk.texts[c.name]), Places: map[string]studio.Place{}, Agents: []studio.Agent{}, Secrets: []studio.UsedSecret{}}
 	var list bytes.Buffer
 	if diag.JSON(&list, c.list) == nil {
 		w.Diagnostics = list.Bytes()
@@ -122,7 +149,11 @@ func shown(one *app, c *compiled, disk *disk) *studio.Workflow {
 	why := plan.Why(c.program)
 	w.Plan, _ = cli.PlanText(why.JSON())
 	w.AtMost, _ = json.Marshal(why.AtMost)
-	w.Manifest, _ = cli.ManifestText(manifest.Of(c.program).JSON())
+	touches := manifest.Of(c.program)
+	w.Manifest, _ = cli.ManifestText(touches.JSON())
+	for _, name := range touches.Secrets {
+		w.Secrets = append(w.Secrets, secretOf(c.workflow, name))
+	}
 	if text, err := one.emit(c, codegen.Options{Package: "main", Name: stem(outputName(c.name))}); err == nil {
 		w.Go = string(text)
 	}
@@ -197,6 +228,22 @@ func agentOf(wf *ir.Workflow, node string, agent *ir.Agent) studio.Agent {
 		out.Policy = policyWords(policy)
 	}
 	return out
+}
+
+// secretOf says who has a secret, and what sends it.
+func secretOf(wf *ir.Workflow, name string) studio.UsedSecret {
+	used := studio.UsedSecret{Secret: studio.Secret{Name: name, Owner: ownerWords[secretFrom(wf, name)]}, Users: []string{}}
+	for _, t := range wf.Tools {
+		if t.Auth != nil && t.Auth.Secret.Name == name {
+			used.Users = append(used.Users, t.Key.Name)
+		}
+	}
+	for _, m := range wf.Models {
+		if check.ModelKey(wf, m) == name {
+			used.Users = append(used.Users, "model "+m.Name.Name)
+		}
+	}
+	return used
 }
 
 // ownerWords are what the page calls the places of secrets.

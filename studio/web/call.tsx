@@ -18,6 +18,9 @@ interface Whole {
   attachments?: Attachment[]; input?: Value; output?: Value; attempts: number[]; lacks?: string;
 }
 
+// details are those of an error; a text in them, such as a traceback, has its lines.
+const details = (d: unknown) => (typeof d === "object" && d !== null && Object.values(d).every((v) => typeof v === "string") ? Object.entries(d as Record<string, string>).map(([k, v]) => k + ": " + v).join("\n") : JSON.stringify(d, null, 2));
+
 export function CallPanel({ run, n, version, said, turns, all, agents, file, off, running, now, input, still }: { all: Call[]; agents?: AgentBounds[]; run: string; n: number; version: string; said?: string; turns: Call[]; file?: string; off?: boolean; running: boolean; now: number; input?: unknown; still?: boolean }) {
   const [call, show] = useState<Whole>();
   const [bad, say] = useState("");
@@ -44,7 +47,7 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
       <div class="head"><Mark state={state} /><code class="cut grow" title={call.key}>{line(call.key)}</code>{close}</div>
       <div class="body" {...scrolls("All of the call")}>
         {call.error && <section class="block fail-block"><p><Badge tone="fail">{line(call.error.code)}</Badge></p><p class="message">{plain(call.error.message).slice(0, 20000)}</p>
-          {call.error.details != null && <pre class="code block" {...scrolls("Details of the error")}>{plain(JSON.stringify(call.error.details, null, 2)).slice(0, 20000)}</pre>}</section>}
+          {call.error.details != null && <pre class="code block" {...scrolls("Details of the error")}>{plain(details(call.error.details)).slice(0, 20000)}</pre>}</section>}
         <dl class="facts">
           <dt>state</dt><dd class={tone(state)}>{word(state)}{call.cached && <Badge tone="hit">cached</Badge>}{call.denied && <Badge>denied by the policy</Badge>}{call.truncated && <Badge>truncated</Badge>}</dd>
           <dt>tool</dt><dd><code>{line(call.tool)}</code> {call.effects && <Badge>effects {call.effects}</Badge>}{call.sandbox && <Badge>sandbox {line(call.sandbox)}</Badge>}</dd>

@@ -6,15 +6,16 @@ import { Boxes, type Picture } from "./graph";
 import { type AtMost, flowAddress, type Project, Proposal, type Run, runAddress, useData, worstCase } from "./pages";
 import { Badge, Link, Main, Mark, scrolls, slim, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
+import { Advice, Owner, type Secret, Secrets, type UsedSecret } from "./secrets";
 import { line, plain } from "./text";
 
 interface Place { file: string; line: number; col: number; end: number }
 interface Diagnostic { fixes?: unknown[]; severity: string; code: string; message: string; file?: string; range?: { start: { line: number; column: number }; end: { line: number; column: number } }; help?: string }
-interface Tool { name: string; full_name: string; description?: string; version: string; category?: string; tags?: string[]; effects: string; deprecated?: string; on: boolean; secrets?: { name: string; owner: string }[] }
+interface Tool { name: string; full_name: string; description?: string; version: string; category?: string; tags?: string[]; effects: string; deprecated?: string; on: boolean; secrets?: Secret[] }
 interface Agent { node: string; name: string; model: string; tools: Tool[]; pins: { name: string; tool: string; strategy: string; on_missing: string }[]; policy: string[] }
 interface Flow {
   file: string; name: string; description: string; dialect: string; source: string; diagnostics: Diagnostic[]; errors: number; warnings: number; plan: string; manifest: string; go: string;
-  places: Record<string, Place>; agents: Agent[]; at_most?: AtMost; input?: Schema; graph?: Picture;
+  places: Record<string, Place>; agents: Agent[]; secrets: UsedSecret[]; at_most?: AtMost; input?: Schema; graph?: Picture;
 }
 interface Schema { type?: string; enum?: string[]; properties?: Record<string, Schema>; required?: string[]; default?: unknown; description?: string; items?: Schema; $ref?: string; anyOf?: Schema[] }
 
@@ -31,15 +32,15 @@ export function FlowPage({ project }: { project?: Project }) {
   useLayoutEffect(() => keys({ Escape: () => (form ? openForm(false) : set("node", "")), r: () => openForm(true) }), [form]);
   if (error) return <Main title={line(file || "Workflow")}><Trouble text={error} /></Main>;
   if (!f) return <Main title={line(file || "Workflow")} />;
-  const own = f.diagnostics.filter((d) => (d.file ?? f.file) === f.file);
+  const own = f.diagnostics.flatMap((d) => ((d.file ?? f.file) === f.file ? [d] : named(f, d)));
   const marks: Record<string, string> = {};
   for (const d of own) {
     for (const [path, p] of Object.entries(f.places)) {
       if (p.file === f.file && d.range && d.range.start.line >= p.line && d.range.start.line <= p.end && d.severity !== "note") marks[path] = d.severity === "error" ? "error" : marks[path] ?? "warning";
     }
   }
-  const runnable = !f.errors && project && !project.no_run;
-  const tabs: [string, string][] = [["yaml", "YAML"], ["go", "Generated Go"], ["plan", "Plan"], ["manifest", "Manifest"], ...(f.agents.length ? [["agents", "Agents " + f.agents.length] as [string, string]] : [])];
+  const runnable = f.graph && project && !project.no_run;
+  const tabs: [string, string][] = [["yaml", "YAML"], ["go", "Generated Go"], ["plan", "Plan"], ["manifest", "Manifest"], ...(f.secrets.length ? [["secrets", "Secrets " + f.secrets.length] as [string, string]] : []), ...(f.agents.length ? [["agents", "Agents " + f.agents.length] as [string, string]] : [])];
   return (
     <main class="run">
       <div class="lead flex wrap" {...scrolls("The workflow")}>
@@ -52,14 +53,14 @@ export function FlowPage({ project }: { project?: Project }) {
         <span class="grow" />
         <span class="dim">{worstCase(f.at_most)}</span>
         {f.name && <Link class="btn" to={"/r?workflow=" + encodeURIComponent(f.name)}>Runs</Link>}
-        <button class="btn main" disabled={!runnable} title={f.errors ? "it has errors" : project?.no_run ? "studio starts nothing: --no-run or --read-only" : "flowgen run " + f.file} onClick={() => openForm(!form)}>Run <kbd>r</kbd></button>
+        <button class="btn main" disabled={!runnable} title={!f.graph ? "it has errors" : project?.no_run ? "studio starts nothing: --no-run or --read-only" : "flowgen run " + f.file} onClick={() => openForm(!form)}>Run <kbd>r</kbd></button>
       </div>
       {form && runnable && <Start flow={f} close={() => openForm(false)} />}
       <div class="columns flow" {...(slim.value ? scrolls("Graph and text") : {})}>
         <section class="panel" aria-label="Graph">
           <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? nodes(f.graph.nodes.filter((n) => !n.end).length) : ""}</span></div>
           {f.graph ? <Boxes from={"graph?file=" + encodeURIComponent(f.file)} first={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
-          {f.diagnostics.length > 0 && <div class="diagnostics" {...scrolls("Diagnostics")}>
+          {f.diagnostics.length > 0 && <div class={"diagnostics" + (f.graph ? "" : " alone")} {...scrolls("Diagnostics")}>
             <div class="head"><h2>Diagnostics</h2><span class="faint">as <code>flowgen check</code> says</span></div>
             <ul>{f.diagnostics.map((d) => <li><Mark state={d.severity} /><code>{d.code}</code><span class="grow">{line(d.message, 600)}{d.help && <small class="help">{line(d.help, 600)}</small>}</span><code class="faint">{d.file && d.file !== f.file ? line(d.file) + ":" : ""}{d.range && d.range.start.line + ":" + d.range.start.column}</code></li>)}</ul>
             {f.diagnostics.some((d) => d.fixes?.length) && <div class="fixes"><Proposal op={{ kind: "fix", file: f.file }} label="Show the fix" off={project?.read_only} onWritten={again} /></div>}
@@ -71,11 +72,25 @@ export function FlowPage({ project }: { project?: Project }) {
           {tab === "go" && (f.go ? <GoText text={f.go} flow={f} node={node} /> : <p class="empty">There is no Go while the file has errors.</p>)}
           {tab === "plan" && <pre class="code block page-text" {...scrolls("Plan")}>{plain(f.plan) || "There is no plan while the file has errors."}</pre>}
           {tab === "manifest" && <pre class="code block page-text" {...scrolls("Manifest")}>{plain(f.manifest) || "There is no manifest while the file has errors."}</pre>}
+          {tab === "secrets" && <div class="body" {...scrolls("Secrets")}><Secrets list={f.secrets} /></div>}
           {tab === "agents" && <div class="body" {...scrolls("Agents")}>{f.agents.map((a) => <AgentPanel agent={a} file={f.file} workflow={f.name} native={!f.dialect} off={project?.read_only} onWritten={again} key={a.node} />)}</div>}
         </section>
       </div>
     </main>
   );
+}
+
+// named are the places of the file that name the file of a diagnostic, a prompt for example: there it is shown, too.
+function named(f: Flow, d: Diagnostic): Diagnostic[] {
+  const dir = f.file.slice(0, f.file.lastIndexOf("/") + 1);
+  if (!d.file?.startsWith(dir)) return [];
+  const name = d.file.slice(dir.length);
+  return f.source.split("\n").flatMap((l, i) => {
+    const at = l.search(new RegExp("(?<![\\w./-])(\\./)?" + name.replace(/[^\w/]/g, "\\$&") + "(?![\\w./-])"));
+    if (at < 0) return [];
+    const column = [...l.slice(0, at)].length + 1;
+    return [{ ...d, message: name + (d.range ? ":" + d.range.start.line + ":" + d.range.start.column : "") + ": " + d.message, range: { start: { line: i + 1, column }, end: { line: i + 1, column: column + [...name].length } } }];
+  });
 }
 
 const nodes = (n: number) => n + (n === 1 ? " node" : " nodes");
@@ -185,14 +200,13 @@ function AgentPanel({ agent, file, workflow, native, off, onWritten }: { agent: 
           <li>
             <div class="flex wrap"><Mark state={t.on ? "done" : "idle"} /><b>{line(t.name)}</b><code class="faint">{line(t.full_name)}</code>{t.effects && <Badge>{t.effects}</Badge>}{t.on ? <Badge tone="done">on</Badge> : <Badge>off</Badge>}
               {t.deprecated && <Badge tone="wait">{t.deprecated}</Badge>}
-              {t.secrets?.map((s) => <Badge tone={s.owner === "missing" ? "fail" : s.owner === "organisation" ? "wait" : ""}>{line(s.name)}: {s.owner}{s.owner === "organisation" && " (broad)"}</Badge>)}
+              {t.secrets?.map((s) => <Owner secret={s} />)}
               <span class="grow" />
               {native && (t.on || !t.deprecated) && <button class="btn" aria-expanded={turn === t.name} onClick={() => switchOf(turn === t.name ? "" : t.name)}>{t.on ? "Switch off" : "Switch on"}</button>}
               {native && !t.on && !t.deprecated && other(t) && <button class="btn" aria-expanded={swap === t.name} onClick={() => swapTo(swap === t.name ? "" : t.name)}>Use in place of {line(other(t)!.name)}</button>}
               {t.on && native && <button class="btn" aria-expanded={pin === t.name} onClick={() => open(pin === t.name ? "" : t.name)}>Pin</button>}</div>
             {t.description && <p class="dim">{line(t.description, 300)}</p>}
-            {t.secrets?.some((s) => s.owner === "organisation") && <p class="wait">The secret is the one of the entire organisation, which may have more rights than this tool needs: set one of your own.</p>}
-            {t.secrets?.some((s) => s.owner === "missing") && <p class="fail">The secret is not set on this machine: a run does not start.</p>}
+            {t.secrets?.map((s) => <Advice secret={s} />)}
             {t.deprecated && <p class="wait">{t.deprecated === "blocked" ? "The tool is blocked: no agent can call it." : "The tool is deprecated: use another one or another version."}</p>}
             {turn === t.name && <Proposal op={{ kind: t.on ? "tool.off" : "tool.on", file, node: agent.node, tool: t.name }} off={off} onWritten={() => { switchOf(""); onWritten(); }} />}
             {swap === t.name && <Proposal op={{ kind: "tool.version", file, node: agent.node, tool: t.name }} off={off} onWritten={() => { swapTo(""); onWritten(); }} />}

@@ -409,7 +409,7 @@ function Placed({ graph, node }: { graph: Picture; node: string }) {
 }
 
 // written is the edit that was made last, which can be undone on any page.
-export const written = signal<{ file: string; undo: string; bad?: string } | undefined>(undefined);
+export const written = signal<{ file: string; files: string; at: string; undo: string; bad?: string } | undefined>(undefined);
 
 export async function undo() {
   const last = written.value;
@@ -423,18 +423,21 @@ export async function undo() {
   }
 }
 
-// Written offers to undo the edit that was made last.
+// Written offers to undo the edit that was made last, on the page where it was made; the key does it everywhere.
 export function Written() {
   const last = written.value;
-  if (!last) return null;
+  if (!last || (!last.bad && last.at !== route.value.path)) return null;
   return (
     <div class="toast" role="status">
-      <span>{last.bad ? <Trouble text={last.bad} /> : <>written to <code>{line(last.file)}</code></>}</span>
+      <span>{last.bad ? <Trouble text={last.bad} /> : <>written to <code>{line(last.files)}</code></>}</span>
       <button class="btn" onClick={() => void undo()}>Undo <kbd>u</kbd></button>
       <button class="btn bare" onClick={() => (written.value = undefined)}>Close</button>
     </div>
   );
 }
+
+// filesOf names the files that a diff changes.
+const filesOf = (diff: string) => [...diff.matchAll(/^\+\+\+ (.*)$/gm)].map((m) => m[1]).join(", ");
 
 // Proposal shows an edit before it is written, and writes it.
 export function Proposal({ op, label, off, onWritten }: { op: Record<string, string>; label?: string; off?: boolean; onWritten?: () => void }) {
@@ -448,7 +451,7 @@ export function Proposal({ op, label, off, onWritten }: { op: Record<string, str
   useEffect(() => { show(undefined); say({}); }, [asked]);
   const write = () =>
     post<{ undo?: string }>("edits/" + edit!.id + "/apply", {})
-      .then((r) => { written.value = r.undo ? { file: op.file, undo: r.undo } : undefined; show(undefined); say({ ok: "written" }); onWritten?.(); })
+      .then((r) => { written.value = r.undo ? { file: op.file, files: filesOf(edit!.diff), at: route.value.path, undo: r.undo } : undefined; show(undefined); say({ ok: "written" }); onWritten?.(); })
       .catch((e: Error) => {
         say({ bad: e.message });
         if (e instanceof Refused && e.problem.status === 409) ask(true);

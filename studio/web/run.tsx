@@ -9,7 +9,7 @@ import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
 import { report } from "./report";
 import { type AgentBounds, turnsOf } from "./talk";
-import { type Call, type Columns, type Live, isOpen, rows, type Scope, seen, Tree, until } from "./tree";
+import { type Call, type Columns, type Live, isOpen, rowInset, rowLabel, rows, type Scope, seen, Tree, until } from "./tree";
 
 export interface RunHead extends Head {
   lines: number;
@@ -307,13 +307,13 @@ function Row(p: Drawn & { s: Scope; i: number; from: number; to: number }) {
   const kind = last?.question ? "person" : last?.model ? "model" : isFold ? "scope" : "tool";
   const chosen = s.calls.some((c) => c.n === p.selected);
   return (
-    <div id={"row-" + i} ref={put("top", i * ROW + "px")} class={"row" + (chosen ? " sel" : "") + (p.at === i ? " at" : "") + (s.state === "waiting" && last ? " waits" : "")} role="row" aria-level={s.inset + 1} aria-rowindex={i + 1} aria-selected={chosen} aria-expanded={isFold ? opened : undefined}
+    <div id={"row-" + i} ref={put("top", i * ROW + "px")} class={"row" + (chosen ? " sel" : "") + (p.at === i ? " at" : "") + (s.state === "waiting" && last ? " waits" : "")} role="row" aria-level={rowInset(s) + 1} aria-rowindex={i + 1} aria-selected={chosen} aria-expanded={isFold ? opened : undefined}
       onClick={() => { p.onAt(i); if (last) p.show(s); else if (isFold) p.fold(s, !opened); }}>
-      <span class="what cut" role="gridcell" ref={put("padding-left", 8 + s.inset * 18 + "px")}>
+      <span class="what cut" role="gridcell" ref={put("padding-left", 8 + rowInset(s) * 18 + "px")}>
         <button class="turn" tabIndex={-1} aria-label={opened ? "close" : "open"} hidden={!isFold} onClick={(e) => { e.stopPropagation(); p.onAt(i); p.fold(s, !opened); }}>{opened ? "\u2304" : "\u203a"}</button>
         <Mark state={s.state === "done" && s.cached === s.all ? "cached" : s.state} />
         <i class={"kind k-" + kind} aria-hidden="true" />
-        <span class="cut label">{line(s.shown, 80)}</span>
+        <span class="cut label">{line(rowLabel(s), 80)}</span>
         {last?.code && last.state === "failed" && <Badge tone="fail">{line(last.code, 40)}</Badge>}
         {last?.denied && <Badge>denied</Badge>}
         {last && s.calls.length > 1 && <small>{s.calls.length} attempts</small>}

@@ -48,8 +48,6 @@ export interface Scope {
   path: string; // of the key so far
   label: string;
   depth: number;
-  shown: string; // the label of its row, with those of scopes that have nothing else
-  inset: number; // of its row
   up?: Scope;
   kids: Scope[];
   calls: Call[]; // attempts of the call with this key
@@ -149,7 +147,7 @@ const noScopes: Scope[] = [];
 const noCalls: Call[] = [];
 
 function scope(path: string, label: string, depth: number): Scope {
-  return { path, label, depth, shown: label, inset: depth, kids: noScopes, calls: noCalls, start: 0, end: 0, state: "done", done: 0, failed: 0, cached: 0, all: 0 };
+  return { path, label, depth, kids: noScopes, calls: noCalls, start: 0, end: 0, state: "done", done: 0, failed: 0, cached: 0, all: 0 };
 }
 
 // until is where the bar of a call ends.
@@ -183,23 +181,26 @@ export function rows(t: Tree, open: Map<string, boolean>, f: Filter): Scope[] {
       for (let s = t.find(c.key); s && !hit.has(s); s = s.up) hit.add(s);
     }
   }
-  const walk = (s: Scope, inset: number) => {
+  const walk = (s: Scope) => {
     for (let k of s.kids) {
       if (filtered && !hit.has(k)) continue;
-      let shown = name(k);
-      while (!k.calls.length && k.kids.length === 1 && k.label[0] === "[" && !k.kids[0].kids.length) {
-        k = k.kids[0];
-        shown += "/" + k.label;
-      }
-      k.shown = shown;
-      k.inset = inset;
+      if (joins(k)) k = k.kids[0];
       list.push(k);
-      if (filtered ? open.get(k.path) !== false : isOpen(k, open)) walk(k, inset + 1);
+      if (filtered ? open.get(k.path) !== false : isOpen(k, open)) walk(k);
     }
   };
-  walk(t.root, 0);
+  walk(t.root);
   return list;
 }
+
+// joins: an item that has nothing but one call is shown in the row of the call.
+const joins = (s: Scope) => !s.calls.length && s.kids.length === 1 && s.label[0] === "[" && !s.kids[0].kids.length;
+
+// rowLabel is the label of a row.
+export const rowLabel = (s: Scope) => (s.up && joins(s.up) ? name(s.up) + "/" + s.label : name(s));
+
+// rowInset is in how many rows a row is.
+export const rowInset = (s: Scope) => s.depth - (s.up && joins(s.up) ? 1 : 0);
 
 // name counts the turns of agents from 1, as people do.
 const name = (s: Scope) => (s.label[0] === "[" && s.kids.some((k) => k.calls.some((c) => c.model)) ? "turn " + (+s.label.slice(1, -1) + 1) + " " + s.label : s.label);
