@@ -27,16 +27,37 @@ import (
 // patience is how long a page may take on a busy machine.
 const patience = 40 * time.Second
 
-// flowgen is the program that is tested.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// flowgen is the program that is tested, which all tests share.
 func flowgen(t *testing.T) string {
 	t.Helper()
-	exe := filepath.Join(t.TempDir(), "flowgen")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", exe, "./cmd/flowgen")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "flowgen-browser"); built.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-ldflags=-w", "-o", built.dir, "./cmd/flowgen")
+		build.Dir = filepath.Join("..", "..")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return exe
+	return filepath.Join(built.dir, "flowgen")
 }
 
 // chromium is the browser on this machine.
@@ -72,6 +93,9 @@ type story struct {
 // shared is the browser of TestStories, in which each story has a tab: starting browsers takes longer than the stories.
 var shared context.Context
 
+// place is the folder of each story of TestStories, one after the other: workflows that several have are then built once.
+var place string
+
 // begin starts studio over the files of a folder, and a page.
 func begin(t *testing.T, exe, browser string, files map[string]string) *story {
 	t.Helper()
@@ -84,7 +108,18 @@ func begin(t *testing.T, exe, browser string, files map[string]string) *story {
 // project is a folder with files, without a page yet.
 func project(t *testing.T, exe string, files map[string]string) *story {
 	t.Helper()
-	s := &story{t: t, dir: t.TempDir(), exe: exe, window: shared}
+	s := &story{t: t, dir: place, exe: exe, window: shared}
+	if s.dir == "" {
+		s.dir = t.TempDir()
+	} else {
+		err := os.RemoveAll(s.dir)
+		if err == nil {
+			err = os.Mkdir(s.dir, 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, text := range files {
 		s.write(name, text)
 	}
@@ -278,18 +313,26 @@ func (s *story) fill(selector, text string) {
 	s.press(strings.Split(text, "")...)
 }
 
-// reach presses Tab until a condition holds for the element e that has the focus.
+// reach presses Tab until a condition holds for the element e that has the focus: as often as there are elements before it at once, so that
+// it need not be asked after each.
 func (s *story) reach(is string) {
 	s.t.Helper()
-	for range 400 {
-		there, err := chromedp.Run(s.ctx, chromedp.Evaluate[bool](`((e) => !!e && e !== document.body && !!(`+is+`))(document.activeElement)`))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if there {
+	const ahead = `((is) => {
+  const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")].filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({visibilityProperty: true}));
+  const from = all.indexOf(document.activeElement) + 1, next = [...all.slice(from), null, ...all.slice(0, from)]; // after the last one comes the window
+  return document.activeElement !== document.body && is(document.activeElement) ? 0 : next.findIndex((e) => e && is(e)) + 1 || 1;
+})`
+	for round := range 400 {
+		n := int(s.number(ahead + `((e) => !!(` + is + `))`))
+		if n == 0 {
 			return
 		}
-		s.press("\t")
+		if round > 0 { // what is no stop after all was counted
+			n = 1
+		}
+		for range n {
+			s.press("\t")
+		}
 	}
 	s.picture("failed")
 	s.t.Fatalf("Tab does not lead to an element with %s", is)
@@ -365,7 +408,7 @@ func (s *story) picture(name string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.eval(string(axe) + "; 0")
+	s.eval("if (!window.axe) { " + string(axe) + " } 0") // it stays until the page is loaded anew
 	s.eval(`window.violations = undefined; axe.run(document, {resultTypes: ["violations"]}).then((r) => { window.violations = r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).slice(0, 3).join(" | ")) }); 0`)
 	s.wait("window.violations !== undefined")
 	found, err := chromedp.Run(s.ctx, chromedp.Evaluate[[]string]("window.violations"))

@@ -21,7 +21,7 @@ func TestExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(s.dir, "triage")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./examples/triage")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "./examples/triage")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -56,8 +56,8 @@ output: {text: $help.response}
 func TestStories(t *testing.T) {
 	browser := chromium(t)
 	exe := flowgen(t)
-	shared = window(t, browser)
-	t.Cleanup(func() { shared = nil })
+	shared, place = window(t, browser), t.TempDir()
+	t.Cleanup(func() { shared, place = nil, "" })
 	if err := chromedp.Do(shared, chromedp.Navigate("about:blank")); err != nil {
 		t.Fatal(err)
 	}
@@ -312,11 +312,8 @@ func hostile(t *testing.T, exe, browser string) {
 	s.sees("nothing is recorded of no-such-run")
 }
 
-// many: a run of 20,000 calls has rows at once, few elements, and its only failure is one key away.
-func many(t *testing.T, exe, browser string) {
-	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
-	lines := []string{header}
-	const calls = 20_000
+// probes are the lines of calls, of which the one in the middle has failed, after the first line of a run.
+func probes(calls int) (lines []string) {
 	for i := range calls {
 		end := `"output":1`
 		if i == calls/2 {
@@ -325,8 +322,13 @@ func many(t *testing.T, exe, browser string) {
 		lines = append(lines, fmt.Sprintf(`{"kind":"intent","key":"probe[%d]/search","attempt":1,"tool":"w.search@1","effects":"reads","call_id":"c%d","input":{"i":%d},"start_ns":%d}`, i, i, i, i*1000_000),
 			fmt.Sprintf(`{"kind":"end","key":"probe[%d]/search","attempt":1,%s,"end_ns":%d}`, i, end, i*1000_000+5_000_000))
 	}
-	lines = append(lines, `{"kind":"finish","outcome":"succeeded","output":1,"at_ns":30000000000}`)
-	s.journal("w-20260102T150405000-abcd", lines)
+	return append(lines, fmt.Sprintf(`{"kind":"finish","outcome":"succeeded","output":1,"at_ns":%d}`, calls*1000_000+10_000_000))
+}
+
+// many: a run of 20,000 calls has rows at once, few elements, and its only failure is one key away.
+func many(t *testing.T, exe, browser string) {
+	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
+	s.journal("w-20260102T150405000-abcd", append([]string{header}, probes(20_000)...))
 	s.open("/r/w-20260102T150405000-abcd")
 	s.sees("20,000 calls")
 	s.press("l")
@@ -336,5 +338,7 @@ func many(t *testing.T, exe, browser string) {
 	s.wait(`document.querySelector(".call .head code")?.innerText === "probe[10000]/search"`)
 	s.sees("too slow")
 	s.wait(`document.querySelectorAll("*").length <= 1500`)
+	s.expect = []string{"404"} // of the graph, which nobody has recorded
 	s.press("g")
+	s.wait(`document.querySelector(".panel .trouble")`)
 }
