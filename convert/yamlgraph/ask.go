@@ -253,6 +253,9 @@ func (g *graph) provide(m *ir.Model, p *providers.Provider, id string) {
 // prompt is a text of a prompt. What the native language cannot say of a template a function does.
 func (g *graph) prompt(n *yamlgraph.Node, t *yamlgraph.PromptTemplate, part string) string {
 	texts := map[jinja.PromptNode]string{}
+	if g.named[n] != "" && slices.ContainsFunc(t.Body, func(p jinja.PromptNode) bool { _, plain := p.(*jinja.PromptText); return !plain }) {
+		return g.templated(n, t, part)
+	}
 	for _, p := range t.Body {
 		if show, is := p.(*jinja.PromptShow); is && show.Spec == "" && plainValue(show.X) {
 			continue

@@ -52,8 +52,12 @@ func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
 		g.Refuse(over.Text.Span, "write the list to a field of its own", "the map %s goes through a part of a field", n.ID.Name)
 	}
 	g.shapes["item "+n.ID.Name] = &shape{declared: schema.AnyType}
-	g.Only(v.Do.ID.Span, "the node of the map "+n.ID.Name, v.Do, "ID Verb Span Token Timeout Inline Reads Writes Times")
-	g.Only(v.Do.ID.Span, "the node of the map "+n.ID.Name, v.Do.Token, "Key Exits Again")
+	own, known := "ID Verb Span Token Timeout Inline Reads Writes Times", "Key Exits Again"
+	if v.Do.Token.Ask != nil {
+		own, known = own+" Retry Schema AnswerAs", known+" Ask Values"
+	}
+	g.Only(v.Do.ID.Span, "the node of the map "+n.ID.Name, v.Do, own)
+	g.Only(v.Do.ID.Span, "the node of the map "+n.ID.Name, v.Do.Token, known)
 	switch one := v.Do.Verb.(type) {
 	case *ir.ToolCall:
 		f, _ := g.read(one.Tool)
@@ -76,6 +80,8 @@ func (g *graph) mapped(n *yamlgraph.Node, v *yamlgraph.Map, key string) {
 		for _, e := range one.Fields {
 			g.useValue(e.Value)
 		}
+	case *ir.LLM, *ir.Agent:
+		g.asksItem(n, v)
 	default:
 		g.Refuse(v.Do.ID.Span, "write a native `map` with the node below `do`", "a map over a node of this kind is not converted")
 	}
@@ -122,11 +128,21 @@ func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map, out *ir.Node) {
 			let.Fields = append(let.Fields, convert.Pair(e.Key.Name, g.inItem(e.Value, item, m, id+"_"+e.Key.Name)))
 		}
 		do.Verb = let
+	case *ir.LLM, *ir.Agent:
+		g.askItem(n, do, item, &m.Do)
 	}
-	for i, x := range m.Do.Nodes[1:] {
-		m.Do.Edges = append(m.Do.Edges, convert.Edge(m.Do.Nodes[i].ID.Name, x.Span, x.ID.Name))
+	if v.Do.Token.Ask == nil {
+		for i, x := range m.Do.Nodes[1:] {
+			m.Do.Edges = append(m.Do.Edges, convert.Edge(m.Do.Nodes[i].ID.Name, x.Span, x.ID.Name))
+		}
 	}
 	out.Verb = m
+	p.after = append(p.after, g.collects(n, v, id))
+}
+
+// collects is the node that makes of the results of a map what the engine keeps of them.
+func (g *graph) collects(n *yamlgraph.Node, v *yamlgraph.Map, id string) *ir.Node {
+	t := n.Token
 	with := []*ir.Entry{convert.Pair("results", convert.Ref(id)), convert.Pair("map", convert.Literal(n.ID.Name))}
 	add := func(name string, set bool, v ir.Value) {
 		if set {
@@ -146,6 +162,7 @@ func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map, out *ir.Node) {
 	add("field", !sets, convert.Literal(field))
 	add("key", key != "", convert.Literal(key))
 	add("sets", sets, yes)
+	add("asks", v.Do.Token.Ask != nil, yes)
 	if r := t.Gather; r != nil {
 		add("flat", r.Flat, yes)
 		add("failures", r.Failures != "", yes)
@@ -165,7 +182,7 @@ func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map, out *ir.Node) {
 		g.records = true
 		results.Set = append(results.Set, convert.Set("errors", results.ID.Name+".errors"))
 	}
-	p.after = append(p.after, results)
+	return results
 }
 
 // list is what a map goes through.

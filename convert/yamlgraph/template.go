@@ -88,11 +88,19 @@ func (g *graph) handedOver(n *yamlgraph.Node, e *ir.Entry) (v ir.Value, null boo
 	case *ir.Scalar:
 		return v, false
 	case *dialect.Reference:
-		if v.Root != "state" || len(v.Path) == 0 {
-			break
-		}
 		if v.Missing == dialect.MissingNull {
 			null = true
+		}
+		if item := g.named[n]; item != "" && v.Root == "item" {
+			if len(v.Path) == 0 {
+				return convert.Ref(item), null
+			}
+			at := g.located(g.IDs[n.ID.Name]+"_"+e.Key.Name, convert.Ref(item), v.Path)
+			g.part(n).before = append(g.part(n).before, step{Node: at})
+			return convert.Ref(at.ID.Name), null
+		}
+		if v.Root != "state" || len(v.Path) == 0 {
+			break
 		}
 		if len(v.Path) == 1 || !g.loose[v.Path[0]] {
 			return convert.Ref(g.path(v, "")), null
@@ -363,7 +371,7 @@ func (t *template) variable(name string) typed {
 			break
 		}
 		field := v.Path[0]
-		if sh := t.shapes[field]; sh == nil || t.starts[field] && t.written(field) || t.written(field) && !t.certain(field, t.node) {
+		if sh := t.shapes[field]; sh == nil || !t.written(field) && !sh.used() || t.starts[field] && t.written(field) || t.written(field) && !t.certain(field, t.node) {
 			break
 		}
 		place, typ := t.path(v, ""), t.fieldType(field)

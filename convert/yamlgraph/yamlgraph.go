@@ -44,6 +44,10 @@ type graph struct {
 	ordered   map[string]bool // lists to which several maps add
 	anyErrors bool            // errors are what functions say
 
+	items map[*yamlgraph.Node]*yamlgraph.Node // of maps: the nodes inside that ask a model
+	named map[*yamlgraph.Node]string          // of those: what the item is called
+	lone  bool                                // one of them is an agent, whose conversation nothing else reads
+
 	parts map[*yamlgraph.Node]*around
 	taken map[string]bool                      // ids of the nodes among them
 	given map[*yamlgraph.Node]map[string]typed // what prompts show that a node before them has found to be there, by the variable
@@ -64,7 +68,7 @@ func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
 	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, starts: map[string]bool{},
 		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, spent: map[*yamlgraph.Exit]*ir.Ident{}, parts: map[*yamlgraph.Node]*around{}, loose: map[string]bool{}, handing: map[string]bool{}, ordered: map[string]bool{}, taken: map[string]bool{}, given: map[*yamlgraph.Node]map[string]typed{}, kept: map[*yamlgraph.Node]map[string]bool{},
-		emptied: map[string]bool{}, counts: map[*yamlgraph.Node]*counter{}, looped: map[*yamlgraph.Node]bool{}}
+		emptied: map[string]bool{}, counts: map[*yamlgraph.Node]*counter{}, looped: map[*yamlgraph.Node]bool{}, items: map[*yamlgraph.Node]*yamlgraph.Node{}, named: map[*yamlgraph.Node]string{}}
 	c.Keys, c.Words = keys, words
 	g.sections()
 	g.reached()
@@ -312,7 +316,7 @@ func (g *graph) begun(name string) bool {
 func (g *graph) fields() (copies []*ir.Set) {
 	for _, s := range g.tree.State {
 		name := s.Name.Name
-		if g.isAuto(name) {
+		if g.isAuto(name) || g.lone && name == "messages" {
 			continue
 		}
 		typ, sh := g.shapeType(name, s), g.shapes[name]

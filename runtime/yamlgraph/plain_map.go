@@ -1,6 +1,8 @@
 package yamlgraph
 
 import (
+	"strings"
+
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -19,6 +21,7 @@ type Collecting struct {
 	Field    string      `json:"field,omitempty"`    // of the update that a result which is no mapping becomes
 	Key      string      `json:"key,omitempty"`      // the key of the update that is the result; an update without it is the result
 	Sets     bool        `json:"sets,omitempty"`     // results are mappings of fields: those that are null are left out
+	Asks     bool        `json:"asks,omitempty"`     // the node asks a model, and keeps its errors
 	Flat     bool        `json:"flat,omitempty"`     // results that are lists are added item by item
 	Failures bool        `json:"failures,omitempty"` // they are kept apart
 	Least    int         `json:"least,omitempty"`    // so many items have to do well
@@ -44,9 +47,14 @@ func Collect(c Collecting) (Collected, error) {
 	for i, r := range c.Results {
 		var v value.Value
 		var err error
-		if r.Error != nil {
+		switch {
+		case r.Error != nil && c.Asks && strict(r.Error):
+			return Collected{}, r.Error
+		case r.Error != nil && c.Asks:
+			v, err = g.result(value.Map(value.Entry{Key: "errors", Value: value.List(entry(c.node(), r.Error))}))
+		case r.Error != nil:
 			err = r.Error
-		} else {
+		default:
 			v, err = g.result(c.update(part(r.Value, nil)))
 		}
 		results = append(results, collected(n, int64(i), v, err))
@@ -70,7 +78,20 @@ func (c *Collecting) update(v dynamic.Field) value.Value {
 			}
 		}
 	}
-	return value.Map(append(entries, value.Entry{Key: "current_step", Value: value.String("_map_" + c.Map + "_sub")})...)
+	entries = append(entries, value.Entry{Key: "current_step", Value: value.String(c.node())})
+	if c.Asks {
+		entries = append(entries, value.Entry{Key: "_loop_counts", Value: value.Map(value.Entry{Key: c.node(), Value: value.Int(1)})})
+	}
+	return value.Map(entries...)
+}
+
+// node is what the engine calls the node inside of the map.
+func (c *Collecting) node() string { return "_map_" + c.Map + "_sub" }
+
+// strict reports whether an error is one that the engine might not have: an answer does not fit the type of a native node.
+func strict(err *value.ToolError) bool {
+	rest, answer := strings.CutPrefix(err.Message, "the answer does not fit: ")
+	return err.Code == value.ValidationError && answer && !strings.HasPrefix(rest, "invalid JSON")
 }
 
 // Items are those of a list that a map goes through. The error says that there is none.
