@@ -535,10 +535,19 @@ func (n *Names) union(t *schema.Type, name, doc string, at source.Span) {
 }
 
 func (n *Names) fields(t *schema.Type, name string) {
-	seen := map[string]*schema.Field{}
+	seen, plain := map[string]*schema.Field{}, map[string]bool{}
+	for _, f := range t.Fields {
+		if !strings.HasSuffix(f.Name, "_") {
+			plain[goname.Exported(f.Name)] = true
+		}
+	}
 	whose := n.Ordered[len(n.Ordered)-1]
 	for _, f := range t.Fields {
 		g := goname.Exported(f.Name)
+		if strings.HasSuffix(f.Name, "_") && plain[g] && !n.yields { // the mark at the end is all that tells them apart
+			g += "_"
+			f.GoName = g
+		}
 		if first := seen[g]; first != nil && n.yields {
 			g = free(g, func(g string) bool { return seen[g] != nil })
 			f.GoName = g
