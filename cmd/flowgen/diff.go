@@ -98,6 +98,8 @@ func (a *app) diff(named func(string) (string, *journal.Journal, error), nameA, 
 
 // notCompared keeps the code 1 for runs that differ.
 func (a *app) notCompared(err error) error {
-	fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
+	if code := exitCode(0); !errors.As(err, &code) { // of the program that reads runs, which has said why
+		fmt.Fprintf(a.stderr, "flowgen: %v\n", err)
+	}
 	return exitCode(exitUsage)
 }

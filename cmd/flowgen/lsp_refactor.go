@@ -30,7 +30,8 @@ func materializeUnsaved(name, folder, run, call string, from lsp.Inputs) ([]lsp.
 	if before.program == nil {
 		return nil, fmt.Errorf("%s has mistakes: %s", name, firstOf(before.list))
 	}
-	named, err := (&runSource{dir: folder}).open(io.Discard)
+	where := runSource{dir: folder}
+	named, err := where.open(io.Discard)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func materializeUnsaved(name, folder, run, call string, from lsp.Inputs) ([]lsp.
 	if err != nil {
 		return nil, err
 	}
-	rec, err := recorded(j, id, call)
+	rec, err := recorded(j, id, call, where.lister(id))
 	if err != nil {
 		return nil, err
 	}

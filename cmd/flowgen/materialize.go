@@ -38,9 +38,9 @@ func (a *app) materializeCommand() *cobra.Command {
 			"So a step of an agent can get conditions, retries and readers. The node is inserted after the calling one, with an\n" +
 			"edge from it if the workflow declares edges. The rest of the file does not change, and nothing is written unless\n" +
 			"the result passes `flowgen check`.\n\n" +
-			"CALL is the key of the call or a prefix of its call_id, as `flowgen inspect RUN` shows them; --pin NODE.PIN\n" +
-			"selects the call of an agent's pin. The workflow is the file of --file, or the one in the current folder that has\n" +
-			"the name of the run's workflow.\n\n" + runsHelp,
+			"CALL is the key of the call or a prefix of its call_id, as `flowgen inspect RUN` shows them, of a run on\n" +
+			"Temporal `PROGRAM inspect --temporal ID`; --pin NODE.PIN selects the call of an agent's pin. The workflow is the file of\n" +
+			"--file, or the one in the current folder that has the name of the run's workflow.\n\n" + runsHelp,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if (len(args) == 2) == (f.pin != "") {
@@ -82,7 +82,7 @@ func (a *app) materialize(f *materializeFlags, args []string) error {
 	if f.pin != "" {
 		rec, err = pinned(before.workflow, j, f.pin)
 	} else {
-		rec, err = recorded(j, id, args[1])
+		rec, err = recorded(j, id, args[1], f.from.lister(id))
 	}
 	if err != nil {
 		return err

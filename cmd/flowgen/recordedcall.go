@@ -24,8 +24,8 @@ import (
 // leastCallID is how much of a call_id must be given, in digits.
 const leastCallID = 6
 
-// recorded finds the last attempt of a call by its key, or by the beginning of its call_id.
-func recorded(j *journal.Journal, run, name string) (journal.Record, error) {
+// recorded finds the last attempt of a call by its key, or by the beginning of its call_id. lister is the command that lists the calls.
+func recorded(j *journal.Journal, run, name, lister string) (journal.Record, error) {
 	var found *journal.Record
 	all := j.Records()
 	for _, byKey := range []bool{true, false} {
@@ -50,7 +50,7 @@ func recorded(j *journal.Journal, run, name string) (journal.Record, error) {
 	if near := diag.Nearest(name, keys); near != "" {
 		return journal.Record{}, fmt.Errorf("run %s has no call %s; did you mean %s?", run, name, near)
 	}
-	return journal.Record{}, fmt.Errorf("run %s has no call %s; `flowgen inspect %s` lists its calls", run, name, run)
+	return journal.Record{}, fmt.Errorf("run %s has no call %s; `%s` lists its calls", run, name, lister)
 }
 
 // pinned finds the call that a pin has selected: NODE.PIN, where NODE is the key of the agent's node.

@@ -32,18 +32,44 @@ func (s *runSource) open(stderr io.Writer) (func(name string) (id string, j *jou
 		return nil, err
 	}
 	return func(name string) (string, *journal.Journal, error) {
-		if s.program == "" || strings.HasSuffix(name, ".jsonl") {
-			return folder.Named("", name)
+		if s.remote(name) {
+			j, err := remoteRun(stderr, s.program, name)
+			return name, j, err
 		}
-		j, err := remoteRun(stderr, s.program, name)
-		return name, j, err
+		return folder.Named("", name)
 	}, nil
+}
+
+// remote reports whether a run is one on Temporal.
+func (s *runSource) remote(name string) bool {
+	return s.program != "" && !strings.HasSuffix(name, ".jsonl")
+}
+
+// lister is the command that lists the calls of a run.
+func (s *runSource) lister(name string) string {
+	if s.remote(name) {
+		return s.program + " inspect --temporal " + name
+	}
+	return "flowgen inspect " + name
+}
+
+// saying knows whether something was written.
+type saying struct {
+	w         io.Writer
+	something bool
+}
+
+// Write implements io.Writer.
+func (s *saying) Write(p []byte) (int, error) {
+	s.something = s.something || len(p) > 0
+	return s.w.Write(p)
 }
 
 // remoteRun reads a run on Temporal with its program. The compiler itself has no client of Temporal.
 func remoteRun(stderr io.Writer, program, id string) (*journal.Journal, error) {
 	cmd := exec.Command(program, "inspect", "--temporal", "--format", "jsonl", "--", id)
-	cmd.Stderr = stderr
+	said := &saying{w: stderr}
+	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -54,6 +80,9 @@ func remoteRun(stderr io.Writer, program, id string) (*journal.Journal, error) {
 	var text bytes.Buffer
 	_, err = io.Copy(&text, io.LimitReader(out, maxRemote))
 	if werr := cmd.Wait(); err != nil || werr != nil {
+		if code := cmd.ProcessState.ExitCode(); err == nil && code > 0 && said.something {
+			return nil, exitCode(code) // it has said what is wrong
+		}
 		return nil, fmt.Errorf("%s cannot read run %s: %w", program, id, errors.Join(err, werr))
 	}
 	j, err := journal.Parse(text.Bytes())
