@@ -169,7 +169,7 @@ func run(s *system, w *workflow) int {
 	case "respond":
 		return respondCommand(s, w, args)
 	case "rerun":
-		return rerunCommand(s, w, args)
+		return rerunCommand(s, w, args, nil)
 	case "replay":
 		return replayCommand(s, w, args)
 	case "serve", "mcp":

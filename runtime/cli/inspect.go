@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -50,6 +51,9 @@ type Elsewhere struct {
 	Flag string // that says so: RUN is then the id of such a run
 	// Read returns the journal of a run. Unless ok, the call ends with code.
 	Read func(c *Call, id string) (j *journal.Journal, code int, ok bool)
+	// Define adds the flags of Fork, which begins a run there with results of another one. They are for Rerun.
+	Define func(*flag.FlagSet)
+	Fork   func(c *Call, from string, input []byte, results *journal.Journal) (exitCode int)
 
 	call *Call
 }

@@ -20,6 +20,14 @@ import (
 
 // verb reads the flags of a verb that is about a run. define adds those of its own, whose names are in names.
 func (x *execution) verb(args, names []string, define func(*flag.FlagSet)) (rest []string, code int, ok bool) {
+	if rest, code, ok = x.parse(args, names, define); ok {
+		code, ok = x.openFolder()
+	}
+	return rest, code, ok
+}
+
+// parse is verb without the folder.
+func (x *execution) parse(args, names []string, define func(*flag.FlagSet)) (rest []string, code int, ok bool) {
 	set := newFlagSet()
 	x.f.shared(set)
 	x.f.keep.flags(set)
@@ -37,16 +45,21 @@ func (x *execution) verb(args, names []string, define func(*flag.FlagSet)) (rest
 	if code, bad := x.check(); bad {
 		return nil, code, false
 	}
+	return rest, 0, true
+}
+
+// openFolder opens the folder of the runs.
+func (x *execution) openFolder() (code int, ok bool) {
 	folder, _, wrong := x.f.keep.folder(x.s, x.w.info)
 	if wrong != nil || folder == nil {
 		if wrong == nil {
 			wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
 		}
 		x.s.complain(*wrong)
-		return nil, ExitUsage, false
+		return ExitUsage, false
 	}
 	x.folder = folder
-	return rest, 0, true
+	return 0, true
 }
 
 // find is the run that the first argument names.
@@ -90,14 +103,21 @@ func (x *execution) recorded(args []string) (id string, j *journal.Journal, now 
 	if err != nil {
 		return id, nil, nil, x.unreadable(err), false
 	}
+	now, code, ok = x.compared(id, j)
+	return id, j, now, code, ok
+}
+
+// compared is what the program says of itself, if a run is one of its workflow.
+func (x *execution) compared(id string, j *journal.Journal) (now *journal.Hashes, code int, ok bool) {
 	if code, ok = x.mine(id, j); !ok {
-		return
+		return nil, code, false
 	}
-	if now, err = hashes(x.w.info); err != nil {
+	now, err := hashes(x.w.info)
+	if err != nil {
 		x.s.complain(mistake{err.Error(), "generate its code again"})
-		return id, nil, nil, ExitFault, false
+		return nil, ExitFault, false
 	}
-	return id, j, now, 0, true
+	return now, 0, true
 }
 
 // another says that a run is one of another workflow.

@@ -62,8 +62,12 @@ func (e *execution) Identify(string) error { return nil }
 // ID returns the id of the run.
 func (e *execution) ID() string { return workflow.GetInfo(e.root).WorkflowExecution.ID }
 
-// Seed follows from the id of the first history, which a reset keeps, so that nothing has to be recorded.
+// Seed follows from the id of the first history, which a reset keeps, so that nothing has to be recorded. Results of another run are of
+// its seed.
 func (e *execution) Seed() uint64 {
+	if e.old != nil {
+		return e.old.Header().Seed
+	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(workflow.GetInfo(e.root).FirstRunID)) // a hash does not fail
 	return h.Sum64()

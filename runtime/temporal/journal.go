@@ -72,7 +72,7 @@ func (e *execution) keep(ctx workflow.Context, op engine.Op) (end func(error)) {
 // recorded is the journal of the run up to now.
 func (e *execution) recorded() *journal.Journal {
 	head := journal.Header{Workflow: e.info.Name, Seed: e.Seed(), Begin: e.begin.UTC(), Graph: e.hashed.Graph, Nodes: e.hashed.Nodes, Lock: e.hashed.Lock,
-		Tenant: e.setup.Tenant, Input: e.input}
+		Tenant: e.setup.Tenant, Input: e.input, From: e.setup.From}
 	j := journal.New(head)
 	if e.old != nil {
 		for _, r := range e.old.Records() {

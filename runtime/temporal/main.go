@@ -38,6 +38,7 @@ func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runti
 		cli.Verb{Name: "cancel", Arguments: "ID", Short: "cancel a run on Temporal", Run: m.cancel},
 		cli.Verb{Name: "describe", Arguments: "ID", Short: "print the state of a run on Temporal", Run: m.describe},
 		cli.Verb{Name: "inspect", Arguments: "--temporal ID [CALL]", Short: "show a run on Temporal; without --temporal a recorded run", Run: m.inspect},
+		cli.Verb{Name: "rerun", Arguments: "--temporal ID|FILE.jsonl", Short: "begin a run on Temporal with what another one, or one in a journal, has done", Run: m.rerun},
 		cli.Verb{Name: "history", Arguments: "ID", Short: "print the history of a run on Temporal as JSON, for replay FILE", Run: m.printHistory},
 		cli.Verb{Name: "replay", Arguments: "ID|FILE", Short: "replay a run on Temporal, or its history in a file, with this program", Run: m.replay},
 	)
@@ -135,31 +136,44 @@ func (m *commands) current(ctx context.Context, cl client.Client, build string) 
 	}
 }
 
+// begins are the flags of a verb that begins a run.
+type begins struct {
+	queue, id string
+	wait      bool
+	help      string // when the run cannot be started
+}
+
+func (m *commands) beginFlags(set *flag.FlagSet, b *begins) {
+	m.queueFlag(set, &b.queue)
+	set.StringVar(&b.id, "id", "", "")
+	set.BoolVar(&b.wait, "wait", false, "")
+}
+
 func (m *commands) start(c *cli.Call) int {
-	var queue, id string
-	var wait bool
-	input, code, ok := c.Input(func(set *flag.FlagSet) {
-		m.queueFlag(set, &queue)
-		set.StringVar(&id, "id", "", "")
-		set.BoolVar(&wait, "wait", false, "")
-	})
+	var b begins
+	input, code, ok := c.Input(func(set *flag.FlagSet) { m.beginFlags(set, &b) })
 	if !ok {
 		return code
 	}
+	return m.begin(c, &b, json.RawMessage(input), Setup{Tenant: c.Tenant()})
+}
+
+// begin begins a run with the arguments of the workflow.
+func (m *commands) begin(c *cli.Call, b *begins, args ...any) int {
 	return m.connected(c, func(ctx context.Context, cl client.Client) int {
-		o := client.StartWorkflowOptions{ID: id, TaskQueue: queue, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		o := client.StartWorkflowOptions{ID: b.id, TaskQueue: b.queue, WorkflowExecutionErrorWhenAlreadyStarted: true,
 			WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE}
-		if id == "" {
+		if b.id == "" {
 			o.ID = m.info.Name + "-" + newID()
 		}
-		r, err := cl.ExecuteWorkflow(ctx, o, m.info.Name, json.RawMessage(input), Setup{Tenant: c.Tenant()})
+		r, err := cl.ExecuteWorkflow(ctx, o, m.info.Name, args...)
 		var started *serviceerror.WorkflowExecutionAlreadyStarted
 		switch {
 		case errors.As(err, &started):
 			return c.Fail(cli.ExitUsage, "there is a run with the id "+o.ID, "choose another --id, or ask for its result")
 		case err != nil:
-			return c.Fail(cli.ExitFault, "the run cannot be started: "+err.Error(), "")
-		case !wait:
+			return c.Fail(cli.ExitFault, "the run cannot be started: "+err.Error(), b.help)
+		case !b.wait:
 			return c.Print(r.GetID() + "\n")
 		}
 		return m.await(ctx, c, r)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -32,6 +33,7 @@ const (
 type Setup struct {
 	Tenant string    `json:"tenant,omitempty"`
 	Begin  time.Time `json:"begin,omitzero"` // of a run that goes on in a new history
+	From   string    `json:"from,omitempty"` // of a run that begins with the results of another one, in its journal: which one
 
 	wrong error // it is none
 }
@@ -68,27 +70,21 @@ func (e *execution) renews() bool {
 
 // renew is the error that lets the server begin the new history. ok is false when the run has to go on in this one.
 func (e *execution) renew(in json.RawMessage) (err error, ok bool) {
-	text, err := e.recorded().MarshalText()
+	b, err := packed(e.recorded())
 	if err != nil {
 		return err, true
 	}
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, err = z.Write(text)
-	if cerr := z.Close(); err != nil || cerr != nil {
-		return fmt.Errorf("the journal cannot be packed: %w", err), true
-	}
-	if e.tooLarge(b.Len()) {
+	if e.tooLarge(len(b)) {
 		if !e.stays {
 			e.stays, e.most = true, mostEvents-6*1024
 			return nil, false
 		}
 		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the run has become too long for one history, and its journal of %d bytes is too large to be taken into another: %s",
-			b.Len(), storeHelp), string(runtime.JournalUnavailable), nil), true
+			len(b), storeHelp), string(runtime.JournalUnavailable), nil), true
 	}
 	setup := e.setup
 	setup.Begin = e.begin
-	return workflow.NewContinueAsNewError(e.root, e.info.Name, in, setup, b.Bytes()), true
+	return workflow.NewContinueAsNewError(e.root, e.info.Name, in, setup, b), true
 }
 
 // goOn takes the journal of the histories before this one.
@@ -103,8 +99,28 @@ func (e *execution) goOn(past []byte) error {
 	if err != nil {
 		return temporal.NewNonRetryableApplicationError("the journal of the run cannot be read: "+err.Error(), string(runtime.JournalUnavailable), err)
 	}
-	e.past = journal.NewPast(e.old, nil, nil, nil)
+	if e.setup.From == "" {
+		e.past = journal.NewPast(e.old, nil, nil, nil)
+		return nil
+	}
+	old := e.old // calls of nodes that are others now are not kept: the journal that the run takes along is of this program
+	e.old = old.Without(func(r journal.Record) bool { return old.Changed(r, e.hashed.Nodes) != "" })
+	e.past = journal.NewPast(e.old, e.hashed.Nodes, func(journal.Record) bool { return true }, nil)
 	return nil
+}
+
+func packed(j *journal.Journal) ([]byte, error) {
+	text, err := j.MarshalText()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err = z.Write(text)
+	if cerr := z.Close(); err != nil || cerr != nil {
+		return nil, fmt.Errorf("the journal cannot be packed: %w", errors.Join(err, cerr))
+	}
+	return b.Bytes(), nil
 }
 
 func unpacked(b []byte) ([]byte, error) {

@@ -54,28 +54,33 @@ func (m *commands) replay(c *cli.Call) int {
 	if !ok {
 		return code
 	}
-	if code := m.replayed(c, h, opts); code != cli.ExitOK {
+	if code := m.replayed(c, h, opts, describes); code != cli.ExitOK {
 		return code
 	}
 	return c.Print(fmt.Sprintf("%d events replayed\n", len(h.Events)))
 }
 
-// inspect shows a run as its journal would be shown: the history is replayed, and what the engine has recorded is the journal.
+const describes = "run it with the program that began it; describe prints its version"
+
+// inspect shows a run as its journal would be shown.
 func (m *commands) inspect(c *cli.Call) int {
-	return c.Inspect(cli.Elsewhere{Flag: "temporal", Read: func(c *cli.Call, id string) (*journal.Journal, int, bool) {
-		h, code, ok := m.history(c, id)
-		if !ok {
-			return nil, code, false
-		}
-		var e *execution
-		if code := m.replayed(c, h, Options{begun: func(began *execution) { e = began }}); code != cli.ExitOK {
-			return nil, code, false
-		}
-		if e == nil {
-			return nil, c.Fail(cli.ExitFailed, "no worker has begun with run "+id, ""), false
-		}
-		return e.recorded(), cli.ExitOK, true
-	}})
+	return c.Inspect(cli.Elsewhere{Flag: "temporal", Read: func(c *cli.Call, id string) (*journal.Journal, int, bool) { return m.journal(c, id, describes) }})
+}
+
+// journal is what the engine has recorded when the history of a run has been replayed. help is for a history of another program.
+func (m *commands) journal(c *cli.Call, id, help string) (*journal.Journal, int, bool) {
+	h, code, ok := m.history(c, id)
+	if !ok {
+		return nil, code, false
+	}
+	var e *execution
+	if code := m.replayed(c, h, Options{begun: func(began *execution) { e = began }}, help); code != cli.ExitOK {
+		return nil, code, false
+	}
+	if e == nil {
+		return nil, c.Fail(cli.ExitFailed, "no worker has begun with run "+id, ""), false
+	}
+	return e.recorded(), cli.ExitOK, true
 }
 
 func (m *commands) printHistory(c *cli.Call) int {
@@ -97,8 +102,8 @@ func (m *commands) printHistory(c *cli.Call) int {
 	return c.Print(string(b) + "\n")
 }
 
-// replayed replays a history with this program.
-func (m *commands) replayed(c *cli.Call, h *history.History, opts Options) int {
+// replayed replays a history with this program. help says what to do about one of another program.
+func (m *commands) replayed(c *cli.Call, h *history.History, opts Options, help string) int {
 	l, code, ok := configured(c)
 	if !ok {
 		return code
@@ -121,7 +126,7 @@ func (m *commands) replayed(c *cli.Call, h *history.History, opts Options) int {
 			return c.Fail(cli.ExitFailed, "the history is of an earlier version of flowgen, which recorded calls in another way", "read it with the program that began the run")
 		}
 		says, _ := differs(err.Error())
-		return c.Fail(cli.ExitFailed, "the history is not of this program: "+says, "run it with the program that began it; describe prints its version")
+		return c.Fail(cli.ExitFailed, "the history is not of this program: "+says, help)
 	}
 	return cli.ExitOK
 }
@@ -149,7 +154,7 @@ func earlier(h *history.History) bool {
 	return false
 }
 
-// before matches build ids of formats before this one: see commands.build.
+// before matches build ids of formats that this one does not read: see commands.build.
 var before = regexp.MustCompile(`^[0-9a-f]{12}(-2)?$`)
 
 func first[T any](all []*T) *T {
