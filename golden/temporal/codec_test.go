@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -107,6 +109,59 @@ func TestCodecServer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a call attaches to its result is in the store as the codec encodes it; the verb attachment decodes it.
+func TestCodecAttachments(t *testing.T) {
+	served(t)
+	codec := newCodec(t)
+	exe := build(t, "testdata/attaches.flowgen.yaml")
+	store := t.TempDir()
+	t.Setenv("FLOWGEN_BLOBS", store)
+	attached := func(id string) string {
+		t.Helper()
+		worker(t, exe, "--queue", id)
+		if out := ok(t, exe, "start", "--id", id, "--queue", id, "--wait"); len(out) > 4096 {
+			t.Fatalf("not truncated: %d bytes", len(out))
+		}
+		m := regexp.MustCompile(`"url":"([^"]+)"`).FindStringSubmatch(ok(t, exe, "inspect", "--temporal", "--format", "jsonl", id))
+		if m == nil {
+			t.Fatal("no attachment")
+		}
+		return m[1]
+	}
+	whole := strings.Repeat("confidential\n", 15_000) + "the end\n"
+	var url string
+	t.Run("coded", func(t *testing.T) {
+		t.Setenv("TEMPORAL_CODEC_ENDPOINT", codec.URL)
+		url = attached("attaches")
+		if out := ok(t, exe, "attachment", url); out != whole {
+			t.Errorf("%d bytes, %.100q", len(out), out)
+		}
+		fails(t, 3, "--tenant that of the run", exe, "attachment", "--tenant", "acme", url)
+		fails(t, 2, "expected the URL of an attachment", exe, "attachment")
+	})
+	files, err := filepath.Glob(filepath.Join(store, "*", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), "confidential") || strings.Contains(string(b), "Y29uZmlkZW50aWFs") { // base64 of it
+			t.Errorf("%s is not encoded", f)
+		}
+	}
+	if out := ok(t, exe, "attachment", url); strings.Contains(out, "confidential") { // without the codec: as the store has it
+		t.Error("clear text")
+	}
+	if out := ok(t, exe, "attachment", attached("attaches-clear")); out != whole {
+		t.Errorf("%d bytes, %.100q", len(out), out)
+	}
+	t.Setenv("FLOWGEN_BLOBS", "")
+	fails(t, 2, "no store has the attachment", exe, "attachment", url)
 }
 
 // mirrored stands for an encryption: it is its own inverse.

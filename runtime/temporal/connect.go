@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/cli"
 )
 
@@ -18,6 +19,7 @@ const dialTime = 10 * time.Second
 // link is what the environment says about the server, and the store of large payloads.
 type link struct {
 	options client.Options
+	store   runtime.Blobs // of attachments, as a codec server encodes them; nil: none
 	release func()
 }
 
@@ -37,12 +39,16 @@ func configured(c *cli.Call) (l *link, code int, ok bool) {
 		return nil, code, false
 	}
 	if store != nil {
-		if o.ExternalStorage, err = Storage(store); err != nil {
+		o.ExternalStorage, err = Storage(store)
+		if err == nil && coded {
+			store, err = NewAttachments(store, o.DataConverter)
+		}
+		if err != nil {
 			release()
 			return nil, c.Fail(cli.ExitUsage, err.Error(), ""), false
 		}
 	}
-	return &link{o, release}, cli.ExitOK, true
+	return &link{o, store, release}, cli.ExitOK, true
 }
 
 // stored reports whether large payloads have a store.

@@ -39,6 +39,7 @@ func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runti
 		cli.Verb{Name: "describe", Arguments: "ID", Short: "print the state of a run on Temporal", Run: m.describe},
 		cli.Verb{Name: "inspect", Arguments: "--temporal ID [CALL]", Short: "show a run on Temporal; without --temporal a recorded run", Run: m.inspect},
 		cli.Verb{Name: "rerun", Arguments: "--temporal ID|FILE.jsonl", Short: "begin a run on Temporal with what another one, or one in a journal, has done", Run: m.rerun},
+		cli.Verb{Name: "attachment", Arguments: "URL", Short: "print what a call of a run on Temporal has attached to its result", Run: m.attachment},
 		cli.Verb{Name: "history", Arguments: "ID", Short: "print the history of a run on Temporal as JSON, for replay FILE", Run: m.printHistory},
 		cli.Verb{Name: "replay", Arguments: "ID|FILE", Short: "replay a run on Temporal, or its history in a file, with this program", Run: m.replay},
 	)
@@ -95,6 +96,9 @@ func (m *commands) worker(c *cli.Call) int {
 	}
 	defer cl.Close()
 	opts.Runtime, opts.Stored = ro, l.stored()
+	if l.store != nil {
+		opts.Runtime = append(opts.Runtime, runtime.WithBlobs(l.store))
+	}
 	wo := worker.Options{DeadlockDetectionTimeout: deadlockTime, MaxHeartbeatThrottleInterval: opts.heartbeat() / 3} // else one of two beats is dropped, and one that is late counts as lost
 	if !unpinned {
 		wo.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,

@@ -26,26 +26,48 @@ const (
 // the options of Temporal's client; Options.Stored says that workers and clients have it. What a codec encrypts, the store has
 // encrypted. The store must be one that can be read: those of flowgen can.
 func Storage(b runtime.Blobs) (converter.ExternalStorage, error) {
-	s := &storage{blobs: b}
-	switch r := b.(type) {
-	case interface {
-		Read(ctx context.Context, tenant, url string) (io.ReadCloser, error)
-	}:
-		s.read = func(ctx context.Context, url string) (io.ReadCloser, error) { return r.Read(ctx, "", url) }
-	case interface {
-		Read(tenant, url string) (io.ReadCloser, error)
-	}:
-		s.read = func(_ context.Context, url string) (io.ReadCloser, error) { return r.Read("", url) }
-	default:
-		return converter.ExternalStorage{}, fmt.Errorf("a %T cannot be read, so that it cannot keep payloads", b)
+	read, err := readerOf(b)
+	if err != nil {
+		return converter.ExternalStorage{}, err
 	}
+	s := &storage{blobs: b, read: read}
 	return converter.ExternalStorage{Drivers: []converter.StorageDriver{s}, PayloadSizeThreshold: storedFrom}, nil
 }
 
 // storage is the driver of Temporal's SDK over a store of blobs.
 type storage struct {
 	blobs runtime.Blobs
-	read  func(ctx context.Context, url string) (io.ReadCloser, error)
+	read  reader
+}
+
+// reader reads what a store has of a tenant.
+type reader func(ctx context.Context, tenant, url string) (io.ReadCloser, error)
+
+func readerOf(b runtime.Blobs) (reader, error) {
+	switch r := b.(type) {
+	case interface {
+		Read(ctx context.Context, tenant, url string) (io.ReadCloser, error)
+	}:
+		return r.Read, nil
+	case interface {
+		Read(tenant, url string) (io.ReadCloser, error)
+	}:
+		return func(_ context.Context, tenant, url string) (io.ReadCloser, error) { return r.Read(tenant, url) }, nil
+	}
+	return nil, fmt.Errorf("a %T cannot be read, so that it cannot keep payloads", b)
+}
+
+// all reads a blob of at most most bytes.
+func (read reader) all(ctx context.Context, tenant, url string, most int64) ([]byte, error) {
+	r, err := read(ctx, tenant, url)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err = errors.Join(err, r.Close()); err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("it has more than %d bytes", most)
+	}
+	return b, err
 }
 
 // Name implements converter.StorageDriver. It is in histories.
@@ -95,7 +117,7 @@ func (s *storage) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []
 	for i, c := range claims {
 		if err := ctx.GetLimiter().Permit(ctx.Context, c, func() error {
 			url := c.ClaimData["url"]
-			b, err := s.fetch(ctx.Context, url)
+			b, err := s.read.all(ctx.Context, "", url, runtime.MaxBlob)
 			if err != nil {
 				return fmt.Errorf("payload %q is not available in the store of large outputs: %w; workers, start and replay need the same --blobs", url, err)
 			}
@@ -110,16 +132,4 @@ func (s *storage) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []
 		}
 	}
 	return out, nil
-}
-
-func (s *storage) fetch(ctx context.Context, url string) ([]byte, error) {
-	r, err := s.read(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(r, runtime.MaxBlob+1))
-	if err = errors.Join(err, r.Close()); err == nil && len(b) > runtime.MaxBlob {
-		err = fmt.Errorf("it has more than %d bytes", runtime.MaxBlob)
-	}
-	return b, err
 }
