@@ -61,7 +61,7 @@ func (m *commands) build() string {
 	if json.Unmarshal([]byte(m.info.Facts.Hashes()), &h) != nil || h.Graph == "" {
 		return "unknown"
 	}
-	return h.Graph[:min(12, len(h.Graph))] + "-" + format // it is in each event
+	return h.Graph[:min(9, len(h.Graph))] + "-" + format // it is in each event
 }
 
 func (m *commands) worker(c *cli.Call) int {

@@ -21,9 +21,9 @@ import (
 
 // format is the version of what calls leave in histories. It is part of the build id, so that a worker begins no task of a run of
 // another format.
-const format = "3"
+const format = "4"
 
-// sent is a call on its way to its activity: [in], [in, 0] with a limit that the server has as well, or [in, the rest].
+// sent is a call on its way to its activity: in, when it is an object, [in], [in, 0] with a limit that the server has as well, or [in, the rest].
 type sent struct {
 	engine.Carried
 	id    string // of the activity
@@ -52,6 +52,8 @@ func (s sent) MarshalJSON() ([]byte, error) {
 	}
 	b := append([]byte{'['}, s.In...)
 	switch {
+	case string(more) == nothing && !limited && bare(s.In):
+		return s.In, nil
 	case string(more) != nothing:
 		if limited {
 			rest.Limit = s.Limit
@@ -66,12 +68,21 @@ func (s sent) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
+// bare reports whether an input is sent without a list: it is an object, and not to be taken for a call of the first format.
+func bare(in []byte) bool { return bytes.HasPrefix(in, []byte{'{'}) && !bytes.HasPrefix(in, formerly) }
+
+var formerly = []byte(`{"tool":`)
+
 // nothing is a rest without more than the id says.
 const nothing = `{"tool":"","node":"","in":null}`
 
 // UnmarshalJSON implements json.Unmarshaler. What is wrong is told by the activity: the server would have one that cannot be decoded
 // made again without end.
 func (s *sent) UnmarshalJSON(b []byte) error {
+	if bare(b) {
+		s.In = bytes.Clone(b)
+		return nil
+	}
 	var parts []json.RawMessage
 	s.wrong = json.Unmarshal(b, &parts)
 	switch {
@@ -144,7 +155,8 @@ func receipt(version string, c *engine.Carried) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:6])
 }
 
-// got is a result: [out] of a call that was made and has nothing else to tell, with the id where the server keeps none, or all of it.
+// got is a result: out, when it is a text, a number or a bool, or [out], of a call that was made and has nothing else to tell, with the id
+// where the server keeps none, or all of it.
 type got struct{ engine.Landed }
 
 // MarshalJSON implements json.Marshaler.
@@ -154,6 +166,9 @@ func (g got) MarshalJSON() ([]byte, error) {
 	more, err := json.Marshal(&rest)
 	if err != nil || !g.Ran || len(g.Out) == 0 || string(more) != "{}" {
 		return json.Marshal(&g.Landed)
+	}
+	if g.Asked == "" && !bytes.ContainsAny(g.Out[:1], "[{n") {
+		return g.Out, nil
 	}
 	b := append([]byte{'['}, g.Out...)
 	if g.Asked != "" {
@@ -169,8 +184,13 @@ func (g got) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (g *got) UnmarshalJSON(b []byte) error {
-	if !bytes.HasPrefix(b, []byte{'['}) {
+	switch b[0] {
+	case '[':
+	case '{', 'n':
 		return json.Unmarshal(b, &g.Landed)
+	default:
+		g.Landed = engine.Landed{Out: bytes.Clone(b), Ran: true}
+		return nil
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(b, &parts); err != nil {

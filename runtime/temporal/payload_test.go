@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -21,14 +22,17 @@ func TestSent(t *testing.T) {
 		return c
 	}
 	c := engine.Carried{Tool: "w.t@1", Path: "each[3]/sub#2/", Node: "n", Visit: 4, Attempt: 2, Run: "r", In: json.RawMessage(`{"a":"@~1"}`)}
-	tenant, other := c, c
+	tenant, other, list, named := c, c, c, c
+	list.In, named.In = json.RawMessage(`["a"]`), json.RawMessage(`{"tool":1}`)
 	tenant.Tenant = "acme"
 	other.Node = "m"
 	for _, tt := range []struct {
 		call engine.Carried
 		want string
 	}{
-		{c, `[{"a":"@~1"}]`},
+		{c, `{"a":"@~1"}`},
+		{list, `[["a"]]`},
+		{named, `[{"tool":1}]`},
 		{limited(c, time.Minute), `[{"a":"@~1"},0]`},
 		{tenant, `[{"a":"@~1"},{"tool":"","node":"","tenant":"acme","in":null}]`},
 		{limited(tenant, time.Minute), `[{"a":"@~1"},{"tool":"","node":"","tenant":"acme","limit":{"left":60000000000,"of":60000000000},"in":null}]`},
@@ -67,10 +71,22 @@ func TestSentWrong(t *testing.T) {
 	}
 }
 
+// Payloads of the format before are read.
+func TestFormer(t *testing.T) {
+	var s sent
+	var g got
+	if err := errors.Join(json.Unmarshal([]byte(`[{"a":1}]`), &s), json.Unmarshal([]byte(`[7]`), &g)); err != nil || s.wrong != nil || string(s.In) != `{"a":1}` || string(g.Out) != "7" || !g.Ran {
+		t.Errorf("%v, %+v, %+v", err, s, g)
+	}
+}
+
 // A result arrives as it was sent.
 func TestGot(t *testing.T) {
 	for want, l := range map[string]engine.Landed{
-		`[7]`:                             {Ran: true, Out: json.RawMessage("7")},
+		`7`:                               {Ran: true, Out: json.RawMessage("7")},
+		`"[7"`:                            {Ran: true, Out: json.RawMessage(`"[7"`)},
+		`[{"a":7}]`:                       {Ran: true, Out: json.RawMessage(`{"a":7}`)},
+		`[null]`:                          {Ran: true, Out: json.RawMessage("null")},
 		`[[],"n@abcdefgh"]`:               {Ran: true, Out: json.RawMessage("[]"), Asked: "n@abcdefgh"},
 		`{"out":7}`:                       {Out: json.RawMessage("7")},
 		`{"out":7,"ran":true,"tokens":3}`: {Ran: true, Out: json.RawMessage("7"), Tokens: 3},
@@ -85,7 +101,7 @@ func TestGot(t *testing.T) {
 			t.Errorf("%s: %+v, %v", b, back, err)
 		}
 	}
-	for _, text := range []string{`[]`, `[1,2,3]`, `[1,2]`, `7`} {
+	for _, text := range []string{`[]`, `[1,2,3]`, `[1,2]`} {
 		if json.Unmarshal([]byte(text), new(got)) == nil {
 			t.Errorf("%s was taken", text)
 		}

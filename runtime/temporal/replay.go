@@ -147,7 +147,7 @@ func earlier(h *history.History) bool {
 			before.MatchString(e.GetWorkflowTaskCompletedEventAttributes().GetDeploymentVersion().GetBuildId()) {
 			return true
 		}
-		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil && bytes.HasPrefix(first(a.GetInput().GetPayloads()).GetData(), []byte(`{"tool":`)) {
+		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil && bytes.HasPrefix(first(a.GetInput().GetPayloads()).GetData(), formerly) {
 			return true
 		}
 	}
