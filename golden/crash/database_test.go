@@ -126,11 +126,12 @@ func TestKilledInDatabases(t *testing.T) {
 
 // The schemas of a server: the histories of a campaign have the first ones, and the other tests of databases those from here on.
 const (
-	failing  = 501
-	readonly = 511
-	lateness = 521
-	pausing  = 526
-	schemas  = 530
+	failing    = 501
+	readonly   = 511
+	lateness   = 521
+	pausing    = 526
+	replicated = 527
+	schemas    = 530
 )
 
 var server struct {
