@@ -174,3 +174,78 @@ func TestIncident(t *testing.T) {
 		record(t, exe, id)
 	})
 }
+
+// The guide to replicas resumes the example on another host: its process has another folder, home and temporary files, and nothing is left
+// of those of the one that was killed. The commands are those of the guide.
+func TestIncidentElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	for _, name := range []string{"python3", "node"} {
+		if _, err := exec.LookPath(name); err != nil && os.Getenv("CI") == "" {
+			t.Skip(err)
+		}
+	}
+	page, err := os.ReadFile("../../docs/guides/replicas.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "## A killed host")
+	_, rest, _ = strings.Cut(rest, "```sh\n")
+	first, rest, _ := strings.Cut(rest, "```")
+	_, rest, _ = strings.Cut(rest, "```sh\n")
+	second, _, found := strings.Cut(rest, "```")
+	lines := strings.Split(strings.TrimSpace(first+second), "\n")
+	if !found || len(lines) != 6 || !strings.HasPrefix(lines[0], "flowgen build examples/incident/incident.flowgen.yaml ") || !strings.HasPrefix(lines[2], "export FLOWGEN_ROOT=examples/incident ") {
+		t.Fatalf("the guide says\n%s%s", first, second)
+	}
+	build := strings.Fields(lines[0])
+	exe := built.Workflow(t, incident, build[3:slices.Index(build, "-o")]...)
+	d := newDirectory(t)
+	runs := built.Postgres(t, 1) + "&lease=1s&search_path=h1"
+	root, err := filepath.Abs(filepath.Dir(incident))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := func(dir, line string) *exec.Cmd {
+		cmd := exec.Command(exe, strings.Fields(strings.NewReplacer("./incident ", "", "./incident", "", "port=7080", d.input()).Replace(line))...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "FLOWGEN_ROOT="+root, "FLOWGEN_RUNS="+runs, "HOME="+dir, "TMPDIR="+dir)
+		return cmd
+	}
+	alone := host(t.TempDir(), lines[3]+" --no-journal")
+	want, err := alone.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	dir := filepath.Join(t.TempDir(), "killed")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := host(dir, lines[3])
+	d.arm(2, false, func() { _ = cmd.Process.Kill() })
+	if out, err := cmd.CombinedOutput(); err == nil {
+		t.Fatalf("it was not killed\n%s", out)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	if out, err := host(other, lines[4]).CombinedOutput(); err != nil || !strings.Contains(string(out), "running") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for {
+		cmd := host(other, lines[5])
+		var complaints strings.Builder
+		cmd.Stderr = &complaints
+		out, err := cmd.Output()
+		if strings.Contains(complaints.String(), "another process") || strings.Contains(complaints.String(), "lease") {
+			continue // it is not over
+		}
+		if err != nil || string(out) != string(want) {
+			t.Errorf("%v, %s%s\nwant %s", err, out, complaints.String(), want)
+		}
+		return
+	}
+}
