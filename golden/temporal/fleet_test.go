@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -179,34 +180,43 @@ func TestRetryWithKey(t *testing.T) {
 	}
 }
 
-// A run with more writes than a history holds goes on in new ones, on two workers of which one dies, and writes each once.
+// A run with more writes than a history holds goes on in new ones, on two workers of which none dies, and writes each once: writes alone,
+// and writes among batches of reads and calls without effects.
 func TestManyWrites(t *testing.T) {
 	served(t)
 	items, events := 600, 500
 	if n, err := strconv.Atoi(os.Getenv("TEMPORAL_ITEMS")); err == nil {
 		items, events = n, 20_000
 	}
-	w := newWorld()
-	exe := build(t, "testdata/many.flowgen.yaml")
-	store := t.TempDir()
-	flags := []string{"--blobs", store, "--events", strconv.Itoa(events)}
-	first, second := worker(t, exe, flags...), worker(t, exe, flags...)
-	began := time.Now()
-	out := fields[struct{ Sum, Count int }](t, ok(t, exe, "start", "--id", "many", "--wait", "--blobs", store, "--input-json", numbers(t, w.port(), items)))
-	_, done := w.counts()
-	for at, n := range done {
-		if n != 1 {
-			t.Errorf("%s was written %d times", at, n)
-		}
+	for _, name := range []string{"many", "mixed"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			defer w.close()
+			exe := build(t, "testdata/"+name+".flowgen.yaml")
+			store := t.TempDir()
+			flags := []string{"--blobs", store, "--events", strconv.Itoa(events)}
+			first, second := worker(t, exe, flags...), worker(t, exe, flags...)
+			began := time.Now()
+			out := fields[struct{ Sum, Count int }](t, ok(t, exe, "start", "--id", name, "--wait", "--blobs", store, "--input-json", numbers(t, w.port(), items)))
+			asked, done := w.counts()
+			for at, n := range done {
+				if n != 1 {
+					t.Errorf("%s was written %d times", at, n)
+				}
+			}
+			s := fields[state](t, ok(t, exe, "describe", name))
+			t.Logf("%d items in %v: %+v in the last history, workers of %d and %d MB", items, time.Since(began).Round(time.Second), s, memory(t, first), memory(t, second))
+			if out.Count != items || len(done) != items || s.Events > events+6*64 {
+				t.Errorf("%+v, %d writes, %+v", out, len(done), s)
+			}
+			if name == "mixed" && len(asked) != 2*items {
+				t.Errorf("%d requests", len(asked))
+			}
+			began = time.Now()
+			ok(t, exe, append([]string{"replay", name}, flags...)...)
+			t.Logf("replayed in %v", time.Since(began).Round(100*time.Millisecond))
+		})
 	}
-	s := fields[state](t, ok(t, exe, "describe", "many"))
-	t.Logf("%d writes in %v: %+v in the last history, workers of %d and %d MB", items, time.Since(began).Round(time.Second), s, memory(t, first), memory(t, second))
-	if out.Count != items || len(done) != items || s.Events > events+6*64 {
-		t.Errorf("%+v, %d writes, %+v", out, len(done), s)
-	}
-	began = time.Now()
-	ok(t, exe, append([]string{"replay", "many"}, flags...)...)
-	t.Logf("replayed in %v", time.Since(began).Round(100*time.Millisecond))
 }
 
 // memory ends a worker and returns the most megabytes that it had.
@@ -238,7 +248,14 @@ func TestInspect(t *testing.T) {
 	if text := ok(t, flowgen, append(material, "shown", "each[1]/charge")...); !strings.Contains(text, "charge-bb-8") {
 		t.Error(text)
 	}
-	fails(t, 1, "there is no run nothing", flowgen, append(material, "nothing", "open")...)
+	for code, args := range map[int][]string{2: append(slices.Clone(material), "nothing", "open"), 1: append(slices.Clone(material), "shown", "each[1]/chrage")} {
+		_, complaints, got := call(t, flowgen, args...)
+		if got != code || strings.Count(complaints, "\n") > 2 || strings.Contains(complaints, "cannot read") { // one mistake, one message
+			t.Errorf("%v: exit %d, %s", args, got, complaints)
+		}
+	}
+	fails(t, 1, "`"+exe+" inspect --temporal shown` lists its calls", flowgen, append(material, "shown", "nowhere")...)
+	fails(t, 2, "there is no run nothing", flowgen, "diff", "--temporal", exe, plain, "nothing")
 	if text := ok(t, exe, "inspect", "--temporal", "shown", "each[1]/charge"); !strings.Contains(text, "ledger.post@1") {
 		t.Error(text)
 	}
