@@ -232,7 +232,7 @@ func TestIncidentElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := t.TempDir()
-	if out, err := host(other, lines[4]).CombinedOutput(); err != nil || !strings.Contains(string(out), "running") {
+	if out, err := host(other, lines[4]).CombinedOutput(); err != nil || !strings.Contains(string(out), "not ended") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for {
