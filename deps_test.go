@@ -45,6 +45,7 @@ var table = []row{
 	{pkg: "internal/built"},   // for tests
 	{pkg: "internal/cputime"}, // for tests
 	{pkg: "internal/files"},   // how the compiler reads
+	{pkg: "internal/recipes", own: []string{"runtime/llm", "runtime/llm/fake"}}, // for tests
 	{pkg: "internal/straced"}, // what tests watch
 	{pkg: "internal/lazyregexp"},
 	{pkg: "internal/programs", own: []string{"internal/files"}}, // what the compiler starts

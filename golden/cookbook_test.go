@@ -11,12 +11,14 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowgen-dev/flowgen/codegen"
+	"github.com/flowgen-dev/flowgen/internal/recipes"
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/check"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -62,21 +64,21 @@ func TestCookbook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links a program")
 	}
-	recipes, code := readCookbook(t)
-	if len(recipes) != 12 {
-		t.Errorf("%d workflows", len(recipes))
+	all, code := readCookbook(t)
+	if len(all) != 12 {
+		t.Errorf("%d workflows", len(all))
 	}
-	exe := linkCookbook(t, recipes, code)
+	exe := linkCookbook(t, all, code)
 	t.Run("recorded", func(t *testing.T) {
-		env := startServices(t)
-		for _, r := range recipes {
+		env := recipes.Start(t)
+		for _, r := range all {
 			t.Run(r.name, func(t *testing.T) {
 				t.Parallel()
 				r.record(t, exe, env)
 			})
 		}
 	})
-	for _, r := range recipes {
+	for _, r := range all {
 		t.Run(r.name, func(t *testing.T) { r.run(t, exe, r.dir, flowtest.Request{Suite: r.suite}, nil) })
 	}
 }
@@ -226,6 +228,8 @@ func (r *recipe) record(t *testing.T, exe string, env []string) {
 	writeFiles(t, r.dir, files)
 }
 
+var loopback = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+
 // cassettes are those of the workflow below dir. The port of the services, which is another one in each run, is 8080.
 func (r *recipe) cassettes(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -242,7 +246,7 @@ func (r *recipe) cassettes(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		rel, err := filepath.Rel(dir, name)
-		files[filepath.ToSlash(rel)] = services.port.ReplaceAllString(string(text), "127.0.0.1:8080")
+		files[filepath.ToSlash(rel)] = loopback.ReplaceAllString(string(text), "127.0.0.1:8080")
 		return err
 	})
 	if err != nil {

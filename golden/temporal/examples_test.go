@@ -11,17 +11,57 @@ import (
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/examples/api-report/shop"
+	"github.com/flowgen-dev/flowgen/examples/triage/host"
+	"github.com/flowgen-dev/flowgen/internal/recipes"
+	"github.com/flowgen-dev/flowgen/runtime/llm"
+	"github.com/flowgen-dev/flowgen/runtime/llm/fake"
 )
 
-// examples are those that run without a model's key, but for incident, which has a test of its own.
+// examples are all but incident, which has a test of its own.
 var examples = map[string]string{
 	"hello":         "../../examples/hello/hello.flowgen.yaml",
 	"api_report":    "../../examples/api-report/api_report.flowgen.yaml",
 	"release_notes": "../../examples/release-notes/release_notes.flowgen.yaml",
 	"orders":        "../../examples/orders/orders.flowgen.yaml",
+	"triage":        "../../examples/triage/triage.flowgen.yaml",
+	"expense":       "../../examples/service/expense/expense.flowgen.yaml",
 }
 
-// Every example that needs no model returns on the server what it returns in one process, and its history replays.
+// reviewer is what the model of examples/triage says, in the format of its provider.
+func reviewer(r *fake.Request) *fake.Response {
+	var answer *fake.Response
+	switch {
+	case r.Schema != nil:
+		answer = fake.Say(`{"route": "review", "why": "It changes what prices look like."}`)
+	case r.Turn() == 0:
+		answer = fake.Ask(llm.Call{ID: "c1", Name: "search", Args: `{"text": "cart.Price"}`}, llm.Call{ID: "c2", Name: "history", Args: `{"path": "cart/price.go"}`})
+	default:
+		answer = fake.Say("Prices lose their dollar sign. Is that meant?")
+	}
+	answer.Reply.Usage = llm.Usage{Input: 400, Output: 20}
+	return answer
+}
+
+// triaged starts the model and the code host of examples/triage, and returns the port of the host.
+func triaged(t *testing.T) (port int) {
+	t.Helper()
+	const key = "sk-key-of-the-model"
+	model, err := fake.Start(key, reviewer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(model.Close)
+	t.Setenv("OPENAI_API_KEY", key)
+	t.Setenv("OPENAI_BASE_URL", model.Base(fake.OpenAI))
+	s, err := host.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	return s.Port
+}
+
+// Every example returns on the server what it returns in one process, and its history replays.
 func TestExamples(t *testing.T) {
 	served(t)
 	s, err := shop.Start()
@@ -34,24 +74,87 @@ func TestExamples(t *testing.T) {
 		"api_report":    {"--input", "port=" + strconv.Itoa(s.Port)},
 		"release_notes": {"--input", "repo=" + repository(t), "--input", "audience=users"},
 		"orders":        {"--input", "customer=ann", "--input", "item=tea", "--input", "amount=2"},
+		"triage":        {"--input", "port=" + strconv.Itoa(triaged(t))},
+		"expense":       {"--input", "employee=ann", "--input", "purpose=a train", "--input", "euros=90"},
 	}
-	for name, file := range examples {
+	for name, workflow := range examples {
 		t.Run(name, func(t *testing.T) {
 			orders := func() {
 				if name == "orders" {
 					t.Setenv("ORDERS_DB", "sqlite://"+stock(t))
 				}
 			}
-			exe := build(t, file)
+			exe := build(t, workflow)
 			orders()
-			want := ok(t, exe, append([]string{"run", "--quiet", "--no-journal"}, inputs[name]...)...)
+			alone := []string{"run", "--quiet", "--no-journal"}
+			if name == "expense" {
+				t.Setenv("LEDGER", filepath.Join(t.TempDir(), "ledger"))
+				alone = append(alone, "--answers", file(t, "answers", "approve\n"))
+			}
+			want := ok(t, exe, append(alone, inputs[name]...)...)
 			orders()
 			worker(t, exe)
-			if got := ok(t, exe, append([]string{"start", "--id", name, "--wait"}, inputs[name]...)...); got != want {
+			ok(t, exe, append([]string{"start", "--id", name}, inputs[name]...)...)
+			if name == "expense" {
+				for ok(t, exe, "questions", name) == "[]\n" {
+				}
+				ok(t, exe, "respond", name, "approve")
+			}
+			if got := ok(t, exe, "result", name); got != want {
 				t.Errorf("%s\nwant %s", got, want)
 			}
 			ok(t, exe, "replay", name)
 			record(t, exe, name)
+		})
+	}
+}
+
+// cookbook are the workflows of examples/cookbook with an input each.
+var cookbook = map[string]string{
+	"batch":   `{}`,
+	"chat":    `{"text": "hello"}`,
+	"expense": `{"employee": "ada", "purpose": "books", "amount": 120.5}`,
+	"export":  `{"table": "orders"}`,
+	"files":   `{"paths": ["a/1", "a/2", "a/3", "a/4", "a/5", "b/6", "b/7", "b/8", "b/9", "b/10", "gone"]}`,
+	"journey": `{"traveller": "ada", "from": "Graz", "to": "Oslo", "day": "2026-03-01"}`,
+	"judge":   `{"question": "What is the capital of France?"}`,
+	"notes":   `{"ids": ["n1", "n2"], "channel": "team"}`,
+	"report":  `{"day": "2026-02-01"}`,
+	"review":  `{"number": 7}`,
+	"tenants": `{"month": "2026-01"}`,
+	"webhook": `{"event": {"kind": "push", "ref": "refs/heads/main", "commits": [{"id": "c1"}, {"id": "c2"}]}}`,
+}
+
+func recipe(name string) string {
+	if name == "notes" {
+		return "../../examples/cookbook/notes/notes.flowgen.yaml"
+	}
+	return "../../examples/cookbook/" + name + ".flowgen.yaml"
+}
+
+// Every workflow of the cookbook returns on the server what it returns in one process, and its history replays.
+func TestCookbook(t *testing.T) {
+	served(t)
+	for _, variable := range recipes.Start(t) {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Setenv(name, value)
+	}
+	for name, input := range cookbook {
+		t.Run(name, func(t *testing.T) {
+			exe, in, id := build(t, recipe(name)), file(t, "in.json", input), "cookbook_"+name
+			want := ok(t, exe, "run", "--quiet", "--no-journal", "--answers", file(t, "answers", "approve\n"), "--input-json", in)
+			worker(t, exe, "--queue", id) // examples/service has an expense, too
+			ok(t, exe, "start", "--id", id, "--queue", id, "--input-json", in)
+			if name == "expense" {
+				for ok(t, exe, "questions", id) == "[]\n" {
+				}
+				ok(t, exe, "respond", id, "approve")
+			}
+			if got := ok(t, exe, "result", id); got != want {
+				t.Errorf("%s\nwant %s", got, want)
+			}
+			ok(t, exe, "replay", id)
+			record(t, exe, id)
 		})
 	}
 }

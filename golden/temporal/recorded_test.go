@@ -49,6 +49,9 @@ func TestRecorded(t *testing.T) {
 	all := maps.Clone(recorded)
 	if server != nil { // CI has one; ordinary tests build fewer programs
 		maps.Copy(all, examples)
+		for name := range cookbook {
+			all["cookbook_"+name] = recipe(name)
+		}
 	}
 	for name, workflow := range all {
 		t.Run(name, func(t *testing.T) {

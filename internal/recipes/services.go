@@ -1,4 +1,5 @@
-package golden_test
+// Package recipes has the services and the models that the workflows of examples/cookbook ask, for tests. They always say the same.
+package recipes
 
 import (
 	"fmt"
@@ -18,11 +19,9 @@ import (
 // services are those that the workflows of the cookbook call. A request is written `METHOD /service/path body`; its reply is that of
 // the first pattern that matches, a status and a body. Replies behind ` / ` are for the requests after the first one.
 var services = struct {
-	port    *regexp.Regexp
 	auth    map[string]string // the header that a service asks for
 	replies [][2]string
 }{
-	port: regexp.MustCompile(`127\.0\.0\.1:[0-9]+`),
 	auth: map[string]string{
 		"shop": "Bearer token of shop", "repo": "Bearer token of repo", "pay": "Bearer token of pay", "export": "Bearer token of export",
 		"admin": "token of admin", "chat/channels": "Bearer token of chat",
@@ -92,8 +91,8 @@ func page(from, to int, next string) string {
 	return `{"records": [` + strings.Join(list, ", ") + `], "next": ` + next + `}`
 }
 
-// startServices starts the services and the models, and returns the environment in which programs reach them.
-func startServices(t *testing.T) []string {
+// Start starts the services and the models, and returns the environment in which programs reach them.
+func Start(t testing.TB) []string {
 	t.Helper()
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -132,7 +131,7 @@ func startServices(t *testing.T) []string {
 		_, _ = io.WriteString(w, text)
 	}))
 	t.Cleanup(server.Close)
-	model, err := fake.Start("", sayInCookbook)
+	model, err := fake.Start("", say)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +151,8 @@ func startServices(t *testing.T) []string {
 	return env
 }
 
-// sayInCookbook is what the models say.
-func sayInCookbook(r *fake.Request) *fake.Response {
+// say is what the models say.
+func say(r *fake.Request) *fake.Response {
 	last := r.Last().Text
 	down := &fake.Response{Fault: fake.Fault{Status: http.StatusInternalServerError}}
 	switch {
