@@ -130,7 +130,7 @@ func TestCodecAttachments(t *testing.T) {
 		}
 		return m[1]
 	}
-	whole := strings.Repeat("confidential\n", 15_000) + "the end\n"
+	whole := strings.Repeat("confidential\n", 15_000) + "the end" // without the end of the line
 	var url string
 	t.Run("coded", func(t *testing.T) {
 		t.Setenv("TEMPORAL_CODEC_ENDPOINT", codec.URL)
