@@ -177,11 +177,11 @@ func (s *Server) recorded(w http.ResponseWriter, r *http.Request, st *started, w
 			}
 		}
 		if over {
-			return nil, problemf(http.StatusUnprocessableEntity, "the run did not begin", "exit code "+strconv.Itoa(code)+": "+st.said.String())
+			return nil, problemf(http.StatusUnprocessableEntity, "the run did not start", "exit code "+strconv.Itoa(code)+": "+st.said.String())
 		}
 		select {
 		case <-r.Context().Done():
-			return nil, problemf(http.StatusRequestTimeout, "the page has left", "")
+			return nil, problemf(http.StatusRequestTimeout, "the page was closed", "")
 		case <-s.stopped.Done():
 			return nil, problemf(http.StatusServiceUnavailable, "studio ends", "")
 		case <-tick.C:
@@ -250,7 +250,7 @@ func (s *Server) goOn(id string, again bool) (any, error) {
 			return map[string]string{"run": id, "command": "flowgen resume " + file + " " + id}, nil
 		}
 		if over {
-			return nil, problemf(http.StatusUnprocessableEntity, "the run does not go on", strings.TrimSpace(st.said.String()))
+			return nil, problemf(http.StatusUnprocessableEntity, "the run does not continue", strings.TrimSpace(st.said.String()))
 		}
 		select {
 		case <-s.stopped.Done():
@@ -272,7 +272,7 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id := r.PathValue("id")
 	switch err := s.respond(r.Context(), id, body.Key, body.Answer); {
 	case errors.Is(err, runs.ErrLate):
-		return nil, problemf(http.StatusConflict, "the question is open no more", err.Error())
+		return nil, problemf(http.StatusConflict, "the question is no longer open", err.Error())
 	case errors.Is(err, runs.ErrBusy):
 		return nil, problemf(http.StatusConflict, "the run cannot take an answer now", err.Error()+": answer where it runs, or try again later")
 	case errors.Is(err, runs.ErrWrongAnswer):
@@ -281,14 +281,14 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if s.opts.NoRun {
-		return map[string]string{"run": id, "note": "the answer is written; resume goes on with the run"}, nil
+		return map[string]string{"run": id, "note": "the answer is written; resume the run to continue"}, nil
 	}
 	if out, err := s.goOn(id, false); err == nil {
 		return out, nil
 	} else if !s.stillOpen(id) {
 		return map[string]string{"run": id}, nil // somebody else goes on with it
 	} else {
-		return map[string]string{"run": id, "note": "the answer is written, and the run does not go on: " + problemOf(err).Title + ": " + problemOf(err).Detail}, nil
+		return map[string]string{"run": id, "note": "the answer is written, but the run does not continue: " + problemOf(err).Title + ": " + problemOf(err).Detail}, nil
 	}
 }
 

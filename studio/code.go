@@ -47,7 +47,7 @@ func (s *Server) exchange(_ http.ResponseWriter, r *http.Request) (any, error) {
 	s.code = ""
 	s.mu.Unlock()
 	if code == "" || time.Now().After(until) || subtle.ConstantTimeCompare([]byte(code), []byte(body.Code)) != 1 {
-		return nil, problemf(http.StatusUnauthorized, "the code was used, or is too old", "open the address that flowgen studio has printed")
+		return nil, problemf(http.StatusUnauthorized, "the code was already used or has expired", "open the URL that flowgen studio printed")
 	}
 	return map[string]string{"token": s.token}, nil
 }

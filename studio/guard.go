@@ -54,16 +54,16 @@ func isAPI(r *http.Request) bool {
 // refused says why a request is not answered; nil when it is.
 func (s *Server) refused(r *http.Request) *problem {
 	if !s.hosts[r.Host] { // a name of somebody else that leads to this machine
-		return &problem{Status: http.StatusMisdirectedRequest, Title: "not a name of this server", Detail: "open the address that flowgen studio has printed"}
+		return &problem{Status: http.StatusMisdirectedRequest, Title: "not a host name of this server", Detail: "open the URL that flowgen studio printed"}
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && origins[0] != s.scheme()+"://"+r.Host {
-		return &problem{Status: http.StatusForbidden, Title: "a request of another page"}
+		return &problem{Status: http.StatusForbidden, Title: "a request from another page"}
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin":
 	case site == "none" && !isAPI(r): // typed or opened by a program; the page holds no data
 	default:
-		return &problem{Status: http.StatusForbidden, Title: "a request of another page"}
+		return &problem{Status: http.StatusForbidden, Title: "a request from another page"}
 	}
 	switch r.Method {
 	case http.MethodGet:
@@ -85,7 +85,7 @@ func (s *Server) refused(r *http.Request) *problem {
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) != 1 {
-		return &problem{Status: http.StatusUnauthorized, Title: "the token is missing or wrong", Detail: "open the address that flowgen studio has printed: the token is in it, and changes with each start"}
+		return &problem{Status: http.StatusUnauthorized, Title: "the token is missing or wrong", Detail: "open the URL that flowgen studio printed: the token is in it, and changes with each start"}
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (s *Server) graphOf(reader *runs.Reader, folded []string) (*picture.Picture
 	}
 	file, _, _ := s.fileOf(reader.Header().Workflow)
 	if file == "" {
-		return nil, problemf(http.StatusNotFound, "no graph", "the run was recorded by a program that kept no plan, and no file of this folder is the workflow "+reader.Header().Workflow)
+		return nil, problemf(http.StatusNotFound, "no graph", "the program that recorded the run stored no plan, and no file of this folder is the workflow "+reader.Header().Workflow)
 	}
 	w, err := s.opts.Project.Workflow(file)
 	if err != nil {

@@ -141,11 +141,11 @@ func (m *Remote) refusal(resp *http.Response) error {
 	p := &problem{Status: resp.StatusCode, Title: "the server at " + m.URL + " refuses", Detail: strings.TrimPrefix(said.Code+": "+detail, ": ")}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized: // not what 401 of studio means to the page
-		p.Status, p.Detail = http.StatusForbidden, "it does not know the token: name a file that has one with --server-token"
+		p.Status, p.Detail = http.StatusForbidden, "it rejects the token: use --server-token with a file that has a valid one"
 	case resp.StatusCode < 400:
-		p.Status, p.Detail = http.StatusBadGateway, "it sends the request on to another server: name that one with --server"
+		p.Status, p.Detail = http.StatusBadGateway, "it redirects to another server: use that URL with --server"
 	case said.Code == "":
-		p.Detail = "it answers " + resp.Status + ", which is no answer of `flowgen serve`"
+		p.Detail = "it answers " + resp.Status + ", which is not a response of `flowgen serve`"
 	}
 	return p
 }

@@ -31,10 +31,10 @@ func (s *Server) either(here, there handler) handler {
 			return here(w, r)
 		}
 		if s.opts.Server == nil {
-			return nil, problemf(http.StatusNotFound, "the run is one of a server", "start studio with --server URL")
+			return nil, problemf(http.StatusNotFound, "the run is on a server", "start studio with --server URL")
 		}
 		if there == nil {
-			return nil, problemf(http.StatusNotFound, "the server does not give this", "it can be seen and done where the runs are recorded")
+			return nil, problemf(http.StatusNotFound, "the server does not provide this", "it is available where the runs are recorded")
 		}
 		return there(w, r)
 	}
@@ -96,7 +96,7 @@ func (v *remoteRun) shown() aRun {
 }
 
 // lacking is what a server does not say about a run.
-const lacking = "the input of the run, tokens and dollars of single calls, effects, prompts of questions that are over, logs and stacks"
+const lacking = "the input of the run, tokens and cost of single calls, effects, prompts of answered questions, logs and stack traces"
 
 // serverHead is what is said above the calls of a run of the server.
 func (s *Server) serverHead(ctx context.Context, id string, calls *remoteCalls) (*runHead, error) {
@@ -158,10 +158,10 @@ func (s *Server) serverCall(_ http.ResponseWriter, r *http.Request) (any, error)
 	var p *problem
 	switch {
 	case errors.As(err, &p) && p.Status == http.StatusForbidden:
-		out.Lacks = "The server shows no inputs and outputs of calls: it was started without --expose calls."
+		out.Lacks = "The server exposes no inputs and outputs of calls: it was started without --expose calls."
 		return out, nil
 	case errors.As(err, &p) && p.Status == http.StatusNotFound, err == nil && nth >= int64(len(got.Calls)):
-		out.Lacks = "The server gives input and output of a call when it is over."
+		out.Lacks = "The server provides input and output of a call when it has finished."
 		return out, nil
 	case err != nil:
 		return nil, err

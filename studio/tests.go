@@ -51,13 +51,13 @@ func (s *Server) test(_ http.ResponseWriter, r *http.Request) (any, error) {
 	which := "./..."
 	if body.File != "" {
 		if which = body.File; !slices.ContainsFunc(files, func(f CaseFile) bool { return f.File == which }) {
-			return nil, problemf(http.StatusNotFound, "no such file of cases", "")
+			return nil, problemf(http.StatusNotFound, "no such test file", "")
 		}
 	}
 	s.mu.Lock()
 	if s.tested != nil && s.tested.Running {
 		s.mu.Unlock()
-		return nil, problemf(http.StatusConflict, "cases are being run", "wait until they have ended")
+		return nil, problemf(http.StatusConflict, "test cases are running", "wait until they have finished")
 	}
 	s.tested = &tested{Running: true, Results: []caseResult{}, Command: "flowgen test " + which}
 	s.mu.Unlock()

@@ -85,9 +85,9 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&fix, "fix", false, "apply the fixes that diagnostics offer, then check again")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "also warn about declared secrets that are not set on this machine, or only for the entire organisation")
 	cmd.Flags().BoolVar(&tiers, "sandbox", false, "also report sandbox tiers that tools need and this machine lacks; tries each once")
-	cmd.Flags().StringVar(&engine, "engine", "", "also warn about what a run on the engine needs more: temporal")
+	cmd.Flags().StringVar(&engine, "engine", "", "also warn about what the engine does not support: temporal")
 	cmd.Flags().BoolVar(&strict, "strict", false, "also fail on warnings")
-	cmd.Flags().BoolVar(&watch, "watch", false, "go on, and report again when a file changes")
+	cmd.Flags().BoolVar(&watch, "watch", false, "keep running, and report again when a file changes")
 	formatFlag(cmd, &format, "text", "json", "github", "sarif")
 	return cmd
 }

@@ -18,8 +18,8 @@ func (a *app) lspCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve editors: diagnostics, completion, definitions and more, over standard input and output",
-		Long: "Lsp is a server of the Language Server Protocol 3.17 (3.18 for clients that know it), which editors start. It checks what is in their buffers, saved or\n" +
-			"not, and runs nothing of the workspace. docs/editor.md has the settings of editors.",
+		Long: "Lsp is a language server (LSP 3.17, or 3.18 if the client supports it) that editors start. It checks the text in their buffers, saved or\n" +
+			"not, and executes nothing in the workspace. docs/editor.md has the settings of editors.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !lsp.Serve(cmd.Context(), duplex{a.stdin, a.stdout}, a.lspOptions()) {
@@ -28,7 +28,7 @@ func (a *app) lspCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().Bool("stdio", true, "speak over standard input and output, which is the only way")
+	cmd.Flags().Bool("stdio", true, "use standard input and output, the only transport")
 	_ = cmd.Flags().MarkHidden("stdio") // clients add it
 	return cmd
 }

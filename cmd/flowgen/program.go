@@ -62,9 +62,9 @@ func (a *app) buildCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or the folder to write it to")
 	traceFlag(cmd, &trace)
-	cmd.Flags().StringVar(&engine, "engine", "", "engine that the program is a worker of, too: temporal")
-	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores to link for --cache, --blobs and --runs besides folders: postgres, redis, s3, sqlite")
-	cmd.Flags().StringSliceVar(&verbs, "verbs", nil, "verbs to link besides the usual ones: mcp, serve")
+	cmd.Flags().StringVar(&engine, "engine", "", "also make the program a worker of this engine: temporal")
+	cmd.Flags().StringSliceVar(&stores, "stores", nil, "stores to link for --cache, --blobs and --runs, in addition to folders: postgres, redis, s3, sqlite")
+	cmd.Flags().StringSliceVar(&verbs, "verbs", nil, "verbs to link, in addition to the default ones: mcp, serve")
 	return cmd
 }
 
@@ -217,7 +217,7 @@ func (a *app) runVerbs() []*cobra.Command {
 		cmd.Flags().SetInterspersed(false)
 		traceFlag(cmd, &trace)
 		if cli.VerbLeaves()[verb] != "" {
-			cmd.Flags().StringVar(&addr, "addr", "", "where requests are answered: HOST:PORT")
+			cmd.Flags().StringVar(&addr, "addr", "", "address to listen on: HOST:PORT")
 		}
 		a.slotFlag(cmd)
 		if verb == "rerun" {

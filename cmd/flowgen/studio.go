@@ -38,11 +38,11 @@ func (a *app) studioCommand() *cobra.Command {
 	var f studioFlags
 	cmd := &cobra.Command{
 		Use:   "studio [FOLDER]",
-		Short: "Open a local page over workflows and recorded runs, in a browser",
-		Long: "Studio serves a page over the workflows and the recorded runs of a folder, to this machine only: graphs, diagnostics and\n" +
-			"plans, runs as they go on, their calls, questions, costs, and the differences between two runs. It loads nothing from\n" +
-			"other hosts. The printed address contains a token, without which nothing is answered; it changes with each start.\n\n" +
-			"Runs that the page starts are those of the command line, and go on when studio ends. Edits are shown before they\n" +
+		Short: "Show workflows and recorded runs in a browser",
+		Long: "Studio is a local web page for the workflows and recorded runs of a folder: graphs, diagnostics and\n" +
+			"plans, live runs, their calls, questions, costs, and the differences between two runs. It loads nothing from\n" +
+			"other hosts. The printed URL contains a token, which every request needs; it changes with each start.\n\n" +
+			"Runs that the page starts are separate processes and continue when studio exits. Edits are shown before they\n" +
 			"are written. docs/studio.md describes the page.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,15 +54,15 @@ func (a *app) studioCommand() *cobra.Command {
 		},
 	}
 	runsFlag(cmd, &f.runs)
-	cmd.Flags().Uint16Var(&f.port, "port", 0, "port of 127.0.0.1 and ::1 to listen at (default: any free one)")
-	cmd.Flags().StringVar(&f.addr, "addr", "", "listen at HOST:PORT instead, also for other machines: needs --tls-cert or --behind-proxy")
-	cmd.Flags().StringArrayVar(&f.hosts, "host", nil, "another name that pages reach the server by, HOST or HOST:PORT; repeatable")
-	cmd.Flags().StringVar(&f.cert, "tls-cert", "", "certificate `FILE` for https, with --tls-key")
+	cmd.Flags().Uint16Var(&f.port, "port", 0, "port to listen on at 127.0.0.1 and ::1 (default: any free port)")
+	cmd.Flags().StringVar(&f.addr, "addr", "", "listen on HOST:PORT, also for other machines; requires --tls-cert or --behind-proxy")
+	cmd.Flags().StringArrayVar(&f.hosts, "host", nil, "host name that browsers use for the server, HOST or HOST:PORT; repeatable")
+	cmd.Flags().StringVar(&f.cert, "tls-cert", "", "certificate `FILE` for TLS, with --tls-key")
 	cmd.Flags().StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate")
-	cmd.Flags().BoolVar(&f.proxy, "behind-proxy", false, "a proxy in front of it answers https")
+	cmd.Flags().BoolVar(&f.proxy, "behind-proxy", false, "a proxy in front of it terminates TLS")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in a browser")
-	cmd.Flags().StringVar(&f.server, "server", "", "address of a server of `serve`, whose runs are shown, too, such as https://triage.example.com")
-	cmd.Flags().StringVar(&f.token, "server-token", "", "`FILE` with the token that the server asks for")
+	cmd.Flags().StringVar(&f.server, "server", "", "also show the runs of a `serve` server at this URL, such as https://triage.example.com")
+	cmd.Flags().StringVar(&f.token, "server-token", "", "`FILE` with a token of the server")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "change and start nothing")
 	cmd.Flags().BoolVar(&f.noRun, "no-run", false, "start nothing; edits and answers are written")
 	return cmd
@@ -120,7 +120,7 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 		if f.readOnly {
 			can = "reads runs"
 		}
-		fmt.Fprintf(a.stderr, "flowgen: other machines can reach it: who has the token %s\n", can)
+		fmt.Fprintf(a.stderr, "flowgen: other machines can reach it: a user with the token %s\n", can)
 	}
 	base := f.base(port)
 	fmt.Fprintf(a.stdout, "%s/#token=%s\n", base, server.Token())
@@ -138,13 +138,13 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 func (f *studioFlags) remote() (*studio.Remote, error) {
 	if f.server == "" {
 		if f.token != "" {
-			return nil, usage("--server-token is for the server of --server, which is missing")
+			return nil, usage("--server-token requires --server")
 		}
 		return nil, nil
 	}
 	at, err := url.Parse(f.server)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
-		return nil, usage("--server %q: write an address such as https://triage.example.com", f.server)
+		return nil, usage("--server %q: write a URL such as https://triage.example.com", f.server)
 	}
 	m := &studio.Remote{URL: strings.TrimSuffix(f.server, "/")}
 	if f.token == "" {
@@ -201,11 +201,11 @@ func (f *studioFlags) elsewhere(encrypted bool) ([]net.Listener, error) {
 		return nil, usage("--addr %q: write HOST:PORT", f.addr)
 	}
 	if !encrypted && !f.proxy && !isLoopback(f.addr) {
-		return nil, usage("--addr %s can be reached from other machines: add --tls-cert and --tls-key, or --behind-proxy if a proxy answers https", f.addr)
+		return nil, usage("--addr %s can be reached from other machines: add --tls-cert and --tls-key, or --behind-proxy if a proxy terminates TLS", f.addr)
 	}
 	l, err := net.Listen("tcp", f.addr)
 	if err != nil {
-		return nil, unusablef("%s cannot be listened at: %w", f.addr, err)
+		return nil, unusablef("cannot listen on %s: %w", f.addr, err)
 	}
 	return []net.Listener{l}, nil
 }
@@ -250,7 +250,7 @@ func openBrowser(address string) error {
 func loopback(port uint16) ([]net.Listener, error) {
 	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
 	if err != nil {
-		return nil, unusablef("port %d cannot be listened at: %w; name another one with --port", port, err)
+		return nil, unusablef("cannot listen on port %d: %w; choose another one with --port", port, err)
 	}
 	list := []net.Listener{four}
 	if six, err := net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(four.Addr().(*net.TCPAddr).Port))); err == nil {

@@ -64,7 +64,7 @@ const maxUndone = 16 << 20 // bytes
 func (p *studioProject) undo(out io.Writer, id string, dry bool) error {
 	i := slices.IndexFunc(p.done, func(w written) bool { return w.id == id })
 	if i < 0 {
-		return errors.New("the edit cannot be undone here any more")
+		return errors.New("the edit can no longer be undone here")
 	}
 	for _, f := range p.done[i].files {
 		now, err := files.Read(filepath.FromSlash(f.name), maxUndone)

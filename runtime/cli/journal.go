@@ -373,7 +373,7 @@ func (x *execution) respond(args []string) *mistake {
 	key := ""
 	switch {
 	case len(open) == 0:
-		return &mistake{"the run waits for no answer", ""}
+		return &mistake{"the run has no open question", ""}
 	case len(args) == 0:
 		return &mistake{"what is the answer?", "the run waits for " + strings.Join(keys, ", ")}
 	case len(args) == 2:

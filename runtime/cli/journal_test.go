@@ -66,7 +66,7 @@ func TestWrongRuns(t *testing.T) {
 		{"flag", []string{"replay", "latest", "--mising"}, nil, ExitUsage, "did you mean --missing?"},
 		{"no decision", []string{"resume", "latest", "--in-doubt", "echo"}, nil, ExitUsage, "write --in-doubt KEY=again"},
 		{"no JSON", []string{"resume", "latest", "--in-doubt", "echo={"}, nil, ExitUsage, "the output is not JSON"},
-		{"nothing asked", []string{"respond", "latest", "yes"}, nil, ExitUsage, "the run waits for no answer"},
+		{"nothing asked", []string{"respond", "latest", "yes"}, nil, ExitUsage, "the run has no open question"},
 		{"no set", []string{"rerun", "latest", "--set", "repo"}, nil, ExitUsage, "write --set PATH=VALUE"},
 		{"no field", []string{"rerun", "latest", "--set", "input.rep=1"}, nil, ExitUsage, "there is no field rep"},
 		{"no result", []string{"rerun", "latest", "--set", "nothing=1"}, nil, ExitUsage, "no result of a node nothing"},

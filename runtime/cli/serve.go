@@ -22,32 +22,32 @@ var serveFlagNames = []string{"addr", "admin", "admin-on-main", "tokens", "tls-c
 
 const serveHelp = `Usage: serve [flags]
 
-Answers HTTP requests below /v1 with the workflow, until it is stopped. docs/guides/serve.md describes the requests.
+Serves the workflow over HTTP, below /v1, until it is stopped. docs/guides/serve.md describes the endpoints.
 
-  --addr HOST:PORT      where requests are answered; 127.0.0.1:8080 is the default. Other machines reach the server only
-                        with --tokens, or with --public
-  --admin HOST:PORT     where probes and metrics are answered; 127.0.0.1:9090 is the default, off is none
-  --admin-on-main       answer them at --addr instead, where there is one port. With --tokens, metrics need the right admin
-  --tokens FILE         who may make requests: a line for each bearer token or client certificate
-  --tls-cert FILE       certificate of the server, and with --tls-key FILE its key: requests come over TLS
-  --client-ca FILE      authority of the certificates of clients, which --tokens names
-  --public              let everybody make requests who reaches the server
-  --cors ORIGIN         a page whose requests browsers let through, such as https://app.example.com; can be given again
-  --replica NAME        name of this server among --replicas, each with a folder of its own: ids of runs begin with it
-  --replicas A=URL,...  all of them: requests for runs of another one are sent there
-  --expose calls        show inputs and outputs of calls
-  --on-restart MODE     resume or leave: what happens to runs that the last process has left
-  --max-runs N          runs that go on at the same time; 64
-  --max-queue N         runs that wait for their turn; 256
-  --max-tenant N        of both, of one tenant; as all together
-  --max-rate N          requests in a second, of one token or certificate; no bound is the default
-  --max-body BYTES      of a request; 1048576
-  --max-answer BYTES    of a request with an answer; 65536
-  --max-streams N       of events; 1000
-  --max-reader N        of them, of one token or certificate; 8
-  --max-wait TIME       for the end of a run, of one request; 60s
-  --drain TIME          for runs to end, when the server is told to stop; 20s. The others go on with the next start
-  --drain-delay TIME    before that, with new requests answered and /readyz failing; 0s
+  --addr HOST:PORT      address to listen on; default 127.0.0.1:8080. Other machines have access only with --tokens or
+                        --public
+  --admin HOST:PORT     address of probes and metrics; default 127.0.0.1:9090, off turns them off
+  --admin-on-main       serve probes and metrics at --addr. With --tokens, metrics require the right admin
+  --tokens FILE         accepted callers: a line for each bearer token or client certificate
+  --tls-cert FILE       TLS certificate of the server; with --tls-key FILE, its key
+  --client-ca FILE      authority of the client certificates in --tokens
+  --public              turn authentication off
+  --cors ORIGIN         origin whose pages may use the server, such as https://app.example.com; repeatable
+  --replica NAME        name of this server in --replicas, each with its own folder: run ids start with it
+  --replicas A=URL,...  all replicas: requests for runs of another one are redirected there
+  --expose calls        expose inputs and outputs of calls
+  --on-restart MODE     resume or leave unfinished runs of the previous process; default resume
+  --max-runs N          concurrent runs; default 64
+  --max-queue N         queued runs; default 256
+  --max-tenant N        running and queued runs of one tenant; default: --max-runs plus --max-queue
+  --max-rate N          requests per second of one token or certificate; default: no limit
+  --max-body BYTES      size of a request; default 1048576
+  --max-answer BYTES    size of a request with an answer; default 65536
+  --max-streams N       event streams; default 1000
+  --max-reader N        event streams of one token or certificate; default 8
+  --max-wait TIME       longest wait of one request for a run to finish; default 60s
+  --drain TIME          time for runs to finish on SIGTERM; default 20s. The others continue after the next start
+  --drain-delay TIME    time before that in which requests are served while /readyz fails; default 0s
 
 and --runs, --sync, --blobs, --cache, --usage, --root and --proxy of run.
 `
@@ -58,17 +58,17 @@ const mcpHelp = `Usage: mcp [flags]
 
 Offers the workflow as a tool over the Model Context Protocol, on standard input and output. docs/guides/mcp.md describes the tools.
 
-  --addr HOST:PORT       answer at /mcp over HTTP instead, for many clients, beside the requests of serve
-  --wait TIME            of a call for the end of its run; 25s. Then the caller is told to ask again
-  --async                offer NAME_start for all workflows, which does not wait; those that ask, loop or may take longer
-                         than --wait have it without
-  --cancel-with-request  a request that is cancelled cancels its run. Without it, the run goes on
-  --model-may-answer     offer the tool run_answer, so that a model can answer questions that are for people
+  --addr HOST:PORT       serve many clients over HTTP at /mcp, with the endpoints of serve
+  --wait TIME            longest wait of a call for its run to finish; default 25s. Then the result says how to get it
+  --async                offer NAME_start, which does not wait, for all workflows. Workflows that ask, loop or may take
+                         longer than --wait always have it
+  --cancel-with-request  cancel the run when its request is cancelled. By default the run continues
+  --model-may-answer     offer the tool run_answer, so that a model can answer questions for users
 
-and the flags of serve: --tokens, --public, --admin, --expose and --drain-delay matter only with --addr.
+and the flags of serve; --tokens, --public, --admin, --expose and --drain-delay need --addr.
 `
 
-// serveCommand answers requests with the workflow: those of HTTP, or of one client of MCP.
+// serveCommand serves the workflow over HTTP, or to one MCP client.
 func serveCommand(s *system, w *workflow, verb string, args []string) int {
 	f := &runFlags{}
 	c := &serving.Command{Workflows: w.served, Admin: "127.0.0.1:9090", Drain: 20 * time.Second, Log: s.stderr, Graph: Mermaid}
@@ -102,7 +102,7 @@ func serveCommand(s *system, w *workflow, verb string, args []string) int {
 	}
 	folder, _, wrong := f.keep.folder(s, w.info)
 	if wrong == nil && folder == nil {
-		wrong = &mistake{"runs are recorded before they are answered", "leave FLOWGEN_RUNS=off out, and name a folder with --runs"}
+		wrong = &mistake{"runs must be recorded", "leave FLOWGEN_RUNS=off out, and name a folder with --runs"}
 	}
 	if wrong != nil {
 		s.complain(*wrong)

@@ -22,11 +22,11 @@ func (x *exchange) begin() (string, error) {
 	}
 	text := os.Getenv(x.base)
 	if text == "" {
-		return "", value.Invalid("the environment variable %s (base URL) is not set", plain.Line(x.base, 64))
+		return "", value.Invalid("environment variable %s (base URL) is not set", plain.Line(x.base, 64))
 	}
 	u, err := url.Parse(text)
 	if err != nil || checkURL(u) != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(text, "?#{} \\\t\r\n") {
-		return "", value.Invalid("the variable %s is not the beginning of an address, as https://example.com/v2 is", plain.Line(x.base, 64))
+		return "", value.Invalid("environment variable %s is not a base URL such as https://example.com/v2", plain.Line(x.base, 64))
 	}
 	p := newPolicy(append(x.allow[:len(x.allow):len(x.allow)], u.Hostname()))
 	x.via = way{p, transportFor(p)}

@@ -34,7 +34,7 @@ func TestBase(t *testing.T) {
 	}
 	_, err := call(t, tool("/away?x={id}"), "1")
 	wantTool(t, err, value.PolicyDenied, "127.0.0.2 was not contacted: it is loopback; policy.net.allow must name it")
-	const broken = "the variable BASE_OF_TEST is not the beginning of an address, as https://example.com/v2 is"
+	const broken = "environment variable BASE_OF_TEST is not a base URL such as https://example.com/v2"
 	for _, base := range []string{"api.example.com", "ftp://a.example", "https://u:p@a.example", "https://a.example?x=1", "https://a.example/{x}", "file:///etc"} {
 		t.Setenv("BASE_OF_TEST", base)
 		_, err := call(t, tool("/items/{id}"), "a")
@@ -42,7 +42,7 @@ func TestBase(t *testing.T) {
 	}
 	t.Setenv("BASE_OF_TEST", "")
 	_, err = call(t, tool("/items/{id}"), "a")
-	wantTool(t, err, value.ValidationError, "the environment variable BASE_OF_TEST (base URL) is not set")
+	wantTool(t, err, value.ValidationError, "environment variable BASE_OF_TEST (base URL) is not set")
 }
 
 // TestAny: a response is JSON when it says so, or says nothing.

@@ -222,7 +222,7 @@ func (c *client) told(r *run, note string) (*mcp.CallToolResult, error) {
 	res := &mcp.CallToolResult{}
 	switch r.State {
 	case "running":
-		v.Next = fmt.Sprintf("the run goes on: call run_result with {\"run\": %q}", r.ID)
+		v.Next = fmt.Sprintf("the run is still running: call run_result with {\"run\": %q}", r.ID)
 	case "waiting":
 		v.Next = c.answerWith(r) + fmt.Sprintf("; then call run_result with {\"run\": %q}", r.ID)
 		if note != "" {
@@ -255,9 +255,9 @@ func (c *client) answerWith(r *run) string {
 	if len(r.Questions) > 0 {
 		key = r.Questions[0].Key
 	}
-	text := "a person answers with PUT " + questionPath(r.ID, key) + ` and {"answer": ...}`
+	text := "a user answers with PUT " + questionPath(r.ID, key) + ` and {"answer": ...}`
 	if c.m.o.Respond != nil {
-		text = "a person answers with: " + c.m.o.Respond(r.Workflow) + r.ID + " " + strconv.Quote(key) + " ANSWER"
+		text = "a user answers with: " + c.m.o.Respond(r.Workflow) + r.ID + " " + strconv.Quote(key) + " ANSWER"
 	}
 	if c.m.o.ModelMayAnswer {
 		text += ", or you do with run_answer"
@@ -284,7 +284,7 @@ func (c *client) beat(ctx context.Context, req *mcp.CallToolRequest, id string) 
 				return
 			case <-t.C:
 			}
-			said := "the run goes on"
+			said := "the run is still running"
 			if r, err := c.settled(ctx, id, "", 0); err == nil && r.State == "waiting" {
 				said = "the run waits for an answer"
 			} else if err == nil && r.Usage != nil {

@@ -301,9 +301,9 @@ func TestRefused(t *testing.T) {
 			{"order", args{"item": strings.Repeat("x", 3000)}, "more than 2000 bytes"},
 			{"run_result", args{}, "NOT_FOUND"},
 			{"run_result", args{"run": "../../etc/passwd"}, "NOT_FOUND"},
-			{"run_result", args{"run": "order-none", "wait": 1}, `there is no argument "wait"; there are run`},
+			{"run_result", args{"run": "order-none", "wait": 1}, `unknown argument "wait"; expected run`},
 			{"run_result", args{"run": 7}, "an argument has the wrong type"},
-			{"run_result", "text", "the arguments are no object"},
+			{"run_result", "text", "the arguments are not an object"},
 			{"run_cancel", args{"run": "order-none"}, "NOT_FOUND"},
 			{"run_list", args{"state": "odd"}, "state is one of"},
 		} {
@@ -363,7 +363,7 @@ func TestQuestions(t *testing.T) {
 			}
 			// A person who does not want to, and a client that cannot ask: the run waits.
 			a := call(t, s.connect(t, w, asked(&said, &mcp.ElicitResult{Action: "decline"}), ""), "order", args{"item": "tea", "count": 11})
-			if a.failed || a.State != "waiting" || !strings.HasPrefix(a.Next, "nobody has answered; a person answers with: order respond "+a.Run) || a.Questions[0].Type != "bool" {
+			if a.failed || a.State != "waiting" || !strings.HasPrefix(a.Next, "nobody has answered; a user answers with: order respond "+a.Run) || a.Questions[0].Type != "bool" {
 				t.Errorf("%+v", a)
 			}
 			silent := s.connect(t, w, nil, "")
@@ -389,7 +389,7 @@ func TestModelMayAnswer(t *testing.T) {
 	if a.State != "waiting" || !strings.Contains(a.Next, "run_answer") {
 		t.Fatalf("%+v", a)
 	}
-	if b := call(t, c, "run_answer", args{"run": a.Run, "answer": "perhaps"}); !b.failed || !strings.Contains(b.text, "That is no answer") {
+	if b := call(t, c, "run_answer", args{"run": a.Run, "answer": "perhaps"}); !b.failed || !strings.Contains(b.text, "The answer is not valid") {
 		t.Errorf("%+v", b)
 	}
 	if b := call(t, c, "run_answer", args{"run": a.Run, "key": "other", "answer": true}); !b.failed || !strings.Contains(b.text, "NOT_FOUND") {

@@ -63,7 +63,7 @@ func (p *people) take(ctx context.Context, id string) error {
 	for key, v := range p.req.Params.InputResponses {
 		e, ok := v.(*mcp.ElicitResult)
 		if !ok {
-			return errors.New("an answer is no result of an elicitation")
+			return errors.New("an answer is not an elicitation result")
 		}
 		if err := p.answer(ctx, id, key, e); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (c *client) put(ctx context.Context, id, key string, body []byte) (note str
 	case wrong.Code == "ANSWERED", wrong.Code == "ENDED":
 		return "", nil
 	case wrong.Code == "VALIDATION_ERROR" && len(wrong.Errors) > 0:
-		return "That is no answer: " + wrong.Errors[0].Detail + ".", nil
+		return "The answer is not valid: " + wrong.Errors[0].Detail + ".", nil
 	}
 	return "", err
 }
@@ -124,11 +124,11 @@ func arguments(req *mcp.CallToolRequest, to any, names ...string) error {
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
-		return &problem{Code: "VALIDATION_ERROR", Detail: "the arguments are no object"}
+		return &problem{Code: "VALIDATION_ERROR", Detail: "the arguments are not an object"}
 	}
 	for name := range given {
 		if !slices.Contains(names, name) {
-			return &problem{Code: "VALIDATION_ERROR", Detail: fmt.Sprintf("there is no argument %q; there are %s", name, strings.Join(names, ", "))}
+			return &problem{Code: "VALIDATION_ERROR", Detail: fmt.Sprintf("unknown argument %q; expected %s", name, strings.Join(names, ", "))}
 		}
 	}
 	if err := json.Unmarshal(text, to); err != nil {

@@ -47,7 +47,7 @@ func (c *client) returned(req *mcp.CallToolRequest, run ...string) (*state, erro
 	if text == "" && len(req.Params.InputResponses) == 0 {
 		return nil, nil
 	}
-	forged := &problem{Code: "VALIDATION_ERROR", Detail: "requestState is not one that this tool gave to this client; call the tool without it, or run_result with the run"}
+	forged := &problem{Code: "VALIDATION_ERROR", Detail: "invalid requestState: this tool did not give it to this client; call the tool without it, or run_result with the run"}
 	body, seal, _ := strings.Cut(text, ".")
 	if len(text) > maxState {
 		return nil, forged

@@ -102,7 +102,7 @@ func TestState(t *testing.T) {
 		"of another tool":    {ada, ask(ada, "run_result", args{"run": id})},
 		"of another server":  {ada, ask(elsewhere, "order", many)},
 	} {
-		if a := send(bad.c, "order", many, bad.state, "ask"); !a.failed || !strings.Contains(a.text, "VALIDATION_ERROR: requestState") {
+		if a := send(bad.c, "order", many, bad.state, "ask"); !a.failed || !strings.Contains(a.text, "VALIDATION_ERROR: invalid requestState") {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/serve"
 )
 
-const instructions = "Each workflow is a tool. A call begins a run, which is recorded, and waits for its end for a while. When the state is running, call run_result. " +
-	"When it is waiting, a person has to answer a question first: do not answer in their place."
+const instructions = "Each workflow is a tool. A call starts a recorded run and waits some time for its result. If the state is running, call run_result. " +
+	"If it is waiting, a user must answer a question first: do not answer for them."
 
 // workflowTool is the tool of a workflow.
 type workflowTool struct {
@@ -52,7 +52,7 @@ func (m *Server) toolOf(name string) (*workflowTool, error) {
 	}
 	var in object
 	if json.Unmarshal(d.Input, &in) != nil || in["type"] != "object" {
-		return nil, errors.New("its input is no object, as that of a tool has to be")
+		return nil, errors.New("its input is not an object, as MCP requires of a tool")
 	}
 	out, err := outputSchema(d.Output)
 	if err != nil {
@@ -63,14 +63,14 @@ func (m *Server) toolOf(name string) (*workflowTool, error) {
 		about = "Runs the workflow " + name + "."
 	}
 	if len(d.People) > 0 {
-		about += "\n\nA user has to answer before it goes on: " + strings.Join(d.People, ", ") + "."
+		about += "\n\nA user must answer before it continues: " + strings.Join(d.People, ", ") + "."
 	}
 	t := &workflowTool{name: name, manifest: d.Manifest,
 		tool: &mcp.Tool{Name: toolName(name), Description: about, InputSchema: d.Input, OutputSchema: out, Annotations: annotations(&d)}}
 	if m.o.Async || len(d.People) > 0 || long(d.Plan, m.o.Wait) {
 		start := *t.tool
 		start.Name = start.Name[:min(len(start.Name), 64-len(startSuffix))] + startSuffix
-		start.Description = "Begins what " + t.tool.Name + " does, and returns at once; run_result waits for its end.\n\n" + about
+		start.Description = "Begins what " + t.tool.Name + " and returns at once; run_result waits for its result.\n\n" + about
 		t.start = &start
 	}
 	return t, nil
@@ -139,7 +139,7 @@ func runSchema() object {
 		"error": object{"type": "object", "properties": object{"code": text, "message": text, "key": text}, "required": []string{"code", "message"}},
 		"questions": object{"type": "array", "items": object{"type": "object", "properties": object{"key": text, "question": text, "type": text,
 			"choices": object{"type": "array", "items": text}, "until": text}, "required": []string{"key", "question", "type"}}},
-		"reason": object{"type": "string", "description": "why the run does not go on"},
+		"reason": object{"type": "string", "description": "why the run does not continue"},
 		"next":   object{"type": "string", "description": "what to do next"},
 	}
 }
@@ -157,7 +157,7 @@ func outputSchema(output json.RawMessage) (object, error) {
 	}
 	delete(out, "$defs")
 	delete(out, "$schema")
-	out["description"] = "the output of the workflow, when it succeeded"
+	out["description"] = "the output of the workflow, if it succeeded"
 	fields["output"] = out
 	return root, nil
 }
@@ -179,18 +179,18 @@ func (c *client) runTools(s *mcp.Server) {
 		return o
 	}
 	one := runSchema()
-	one["output"] = object{"description": "the output of the workflow, when it succeeded"}
+	one["output"] = object{"description": "the output of the workflow, if it succeeded"}
 	output := object{"type": "object", "properties": one, "required": []string{"run", "state"}}
-	s.AddTool(&mcp.Tool{Name: "run_result", Description: "Wait for the end of a run for a while, and return how it is.", Annotations: reads,
+	s.AddTool(&mcp.Tool{Name: "run_result", Description: "Wait some time for a run to finish, and return its state.", Annotations: reads,
 		InputSchema: input(object{"run": run}, "run"), OutputSchema: output}, c.runResult)
-	s.AddTool(&mcp.Tool{Name: "run_list", Description: "List runs, the newest first.", Annotations: reads,
-		InputSchema: input(object{"workflow": text, "state": object{"type": "string", "enum": one["state"].(object)["enum"]}, "before": object{"type": "string", "description": "next of the last page"},
+	s.AddTool(&mcp.Tool{Name: "run_list", Description: "List runs, newest first.", Annotations: reads,
+		InputSchema: input(object{"workflow": text, "state": object{"type": "string", "enum": one["state"].(object)["enum"]}, "before": object{"type": "string", "description": "next of the previous page"},
 			"limit": object{"type": "integer", "minimum": 1, "maximum": 500}})}, c.runList)
-	s.AddTool(&mcp.Tool{Name: "run_cancel", Description: "Stop a run for good.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
+	s.AddTool(&mcp.Tool{Name: "run_cancel", Description: "Cancel a run.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
 		InputSchema: input(object{"run": run}, "run"), OutputSchema: output}, c.runCancel)
 	if c.m.o.ModelMayAnswer {
-		s.AddTool(&mcp.Tool{Name: "run_answer", Description: "Answer the question of a run, and go on with it.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
-			InputSchema:  input(object{"run": run, "key": object{"type": "string", "description": "of the question; not needed when there is one"}, "answer": object{"type": []string{"string", "number", "boolean"}}}, "run", "answer"),
+		s.AddTool(&mcp.Tool{Name: "run_answer", Description: "Answer the question of a run and continue it.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
+			InputSchema:  input(object{"run": run, "key": object{"type": "string", "description": "key of the question; optional if there is only one"}, "answer": object{"type": []string{"string", "number", "boolean"}}}, "run", "answer"),
 			OutputSchema: output}, c.runAnswer)
 	}
 }

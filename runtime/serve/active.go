@@ -333,7 +333,7 @@ func unlocked(ctx context.Context, f func() error) error {
 func (s *Server) recover() {
 	list, err := s.o.Runs.List()
 	if err != nil {
-		s.o.Log.Error("runs of the last process are not known", "error", err)
+		s.o.Log.Error("the runs of the previous process cannot be listed", "error", err)
 	}
 	s.mu.Lock()
 	own := s.own
@@ -382,7 +382,7 @@ func (s *Server) recover() {
 		}
 		a, err := s.goOn(id, &goingOn{})
 		if err != nil {
-			s.o.Log.Warn("run does not go on", "run", id, "error", err)
+			s.o.Log.Warn("run does not continue", "run", id, "error", err)
 			s.mu.Lock()
 			s.stopped[id] = err.Error()
 			s.mu.Unlock()
@@ -402,7 +402,7 @@ func (s *Server) leave(left []string) {
 		}
 		s.mu.Lock()
 		if s.active[id] == nil {
-			s.stopped[id] = "the last process has left the run, and this one leaves it: resume goes on with it"
+			s.stopped[id] = "the previous process did not finish the run, and --on-restart is leave: resume it to continue"
 		}
 		s.mu.Unlock()
 	}
@@ -434,7 +434,7 @@ func (s *Server) arm(id string, itself bool) (now bool) {
 	}
 	s.timers[id] = time.AfterFunc(time.Until(first)+time.Millisecond, func() {
 		if _, err := s.goOn(id, &goingOn{}); err != nil {
-			s.o.Log.Warn("run does not go on", "run", id, "error", err)
+			s.o.Log.Warn("run does not continue", "run", id, "error", err)
 		}
 	})
 	return false
@@ -468,7 +468,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	select {
 	case <-over:
 	case <-time.After(stubborn):
-		err = errors.Join(err, errors.New("serve: there are calls that do not end"))
+		err = errors.Join(err, errors.New("serve: some calls do not finish"))
 	}
 	s.o.Runs.Watch(nil)
 	return err

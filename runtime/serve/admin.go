@@ -51,7 +51,7 @@ func (s *Server) checks() (live, started, ready []check) {
 		case <-s.found:
 			return ""
 		default:
-			return "the runs of the last process are not known yet"
+			return "the runs of the previous process are not loaded yet"
 		}
 	}}
 	return []check{awake}, []check{found}, []check{

@@ -65,7 +65,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request, p *Principal) 
 			return reply(w, http.StatusOK, q)
 		}
 	}
-	return fault(http.StatusNotFound, "NOT_FOUND", "the run has no open question of this key").of(id)
+	return fault(http.StatusNotFound, "NOT_FOUND", "the run has no open question with this key").of(id)
 }
 
 // answer takes the answer to a question, writes it down and goes on with the run.
@@ -106,7 +106,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Principal) er
 	traced(s.o.Log, trace).InfoContext(r.Context(), "question answered", "run", id, "key", said.Key, "principal", p.Name)
 	a, err := s.goOn(id, &goingOn{trace: trace, answer: said.Key})
 	if err != nil { // it is written down, and the next process goes on
-		traced(s.o.Log, trace).Warn("run does not go on", "run", id, "error", err)
+		traced(s.o.Log, trace).Warn("run does not continue", "run", id, "error", err)
 		return s.replyRun(w, r, id, http.StatusOK)
 	}
 	await(r, a, wait)
@@ -134,7 +134,7 @@ func (s *Server) respond(r *http.Request, id string, said journal.Answer) error 
 	case errors.Is(err, runs.ErrNoQuestion):
 		return fault(http.StatusNotFound, "NOT_FOUND", sentence(err, id)).of(id)
 	case errors.Is(err, runs.ErrWrongAnswer) && errors.As(err, &te):
-		p := fault(http.StatusUnprocessableEntity, string(te.Code), "that is no answer to the question").of(id)
+		p := fault(http.StatusUnprocessableEntity, string(te.Code), "the answer does not fit the question").of(id)
 		p.Errors = []mistake{{"/answer", string(te.Code), te.Message}}
 		return p
 	case errors.Is(err, runs.ErrLate):
@@ -211,7 +211,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p *Principal) er
 		return misfit(err)
 	}
 	if v := s.describe(id, j); v.State == succeeded || v.State == failed && !how.Again {
-		return fault(http.StatusConflict, "ENDED", "the run is over; with again a call that failed is made once more").of(id)
+		return fault(http.StatusConflict, "ENDED", "the run is finished; set again to retry a failed call").of(id)
 	}
 	c := runs.Continue{Again: how.Again, Decide: func(r journal.Record, _ *flow.Doubt) (journal.Decision, bool) {
 		given, ok := how.InDoubt[r.Key]

@@ -100,7 +100,7 @@ func (s *Server) beginOrFind(n *wanted, id string) (a *active, known bool, err e
 		} else if gone, err := s.o.Runs.Removed(id); err != nil {
 			return nil, false, err
 		} else if gone {
-			return nil, false, fault(http.StatusGone, "REMOVED", "the run that the Idempotency-Key has begun was removed").of(id)
+			return nil, false, fault(http.StatusGone, "REMOVED", "the run of this Idempotency-Key was removed").of(id)
 		}
 	}
 	a, known, err = s.admit(n.workflow, id, n.principal.Tenant, true)
@@ -142,7 +142,7 @@ func (s *Server) notBegun(a *active, id string, named bool, input []byte) (*acti
 	}
 	if !errors.Is(a.err, runs.ErrExists) {
 		s.o.Log.Error("run not recorded", "run", id, "error", a.err)
-		return nil, false, fault(http.StatusServiceUnavailable, "NOT_RECORDED", "the run cannot be recorded, so it was not begun").later(5 * time.Second)
+		return nil, false, fault(http.StatusServiceUnavailable, "NOT_RECORDED", "the run cannot be recorded, so it was not started").later(5 * time.Second)
 	}
 	j, err := s.o.Runs.Read(id)
 	if err != nil {
@@ -217,7 +217,7 @@ func await(r *http.Request, a *active, wait time.Duration) {
 // read reads a body of JSON.
 func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, fault(http.StatusUnsupportedMediaType, "VALIDATION_ERROR", "the body has to be application/json")
+		return nil, fault(http.StatusUnsupportedMediaType, "VALIDATION_ERROR", "the body must be application/json")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError

@@ -110,7 +110,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p *Principal) er
 	}
 	f, leave := s.streams.follow(id, p.Tenant+"/"+p.Name)
 	if f == nil {
-		return fault(http.StatusTooManyRequests, "TOO_MANY_STREAMS", "too many streams of events are open").later(5 * time.Second)
+		return fault(http.StatusTooManyRequests, "TOO_MANY_STREAMS", "too many event streams are open").later(5 * time.Second)
 	}
 	defer leave()
 	_, next, _, _ := f.since(0)

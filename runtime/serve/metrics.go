@@ -71,12 +71,12 @@ func (m *metrics) init() {
 	m.requests = family{name: "http_server_request_duration_seconds", help: "Requests, by route and status.", bounds: buckets, most: maxRequests,
 		labels: []string{"http_request_method", "http_route", "http_response_status_code"}}
 	m.runs = family{name: "flowgen_run_duration_seconds", help: "Runs, by workflow.", bounds: buckets, labels: []string{"workflow"}}
-	m.outcomes = family{name: "flowgen_runs_total", help: "Runs that are over, by outcome.", labels: []string{"workflow", "outcome"}}
-	m.calls = family{name: "flowgen_calls_total", help: "Attempts of calls, by tool and code.", labels: []string{"tool", "code"}}
-	m.cost = family{name: "flowgen_cost_usd_total", help: "What calls have cost.", labels: []string{"workflow", "tool", "model"}}
+	m.outcomes = family{name: "flowgen_runs_total", help: "Finished runs, by outcome.", labels: []string{"workflow", "outcome"}}
+	m.calls = family{name: "flowgen_calls_total", help: "Call attempts, by tool and code.", labels: []string{"tool", "code"}}
+	m.cost = family{name: "flowgen_cost_usd_total", help: "Cost of calls.", labels: []string{"workflow", "tool", "model"}}
 	model := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"}
 	m.asked = family{name: "gen_ai_client_operation_duration_seconds", help: "Calls of models.", bounds: askedBuckets, labels: model}
-	m.tokens = family{name: "gen_ai_client_token_usage", help: "Tokens of calls of models.", bounds: tokenBuckets, labels: append(model[:3:3], "gen_ai_token_type")}
+	m.tokens = family{name: "gen_ai_client_token_usage", help: "Tokens of model calls.", bounds: tokenBuckets, labels: append(model[:3:3], "gen_ai_token_type")}
 	m.left = maxSamples - fixed
 	for _, f := range m.all() {
 		f.series = map[string]*histogram{}
@@ -211,17 +211,17 @@ func (s *Server) text(w io.Writer) {
 			fmt.Fprintf(w, "%s%s %d\n", name, k, values[k])
 		}
 	}
-	gauge("flowgen_runs", "Runs by what they do.", map[string]int{`{state="running"}`: active - queued, `{state="queued"}`: queued, `{state="waiting"}`: waits, `{state="stopped"}`: halted})
-	gauge("flowgen_queue_length", "Runs that wait for their turn.", map[string]int{"": queued})
+	gauge("flowgen_runs", "Runs by state.", map[string]int{`{state="running"}`: active - queued, `{state="queued"}`: queued, `{state="waiting"}`: waits, `{state="stopped"}`: halted})
+	gauge("flowgen_queue_length", "Queued runs.", map[string]int{"": queued})
 	gauge("flowgen_questions_open", "Runs that wait for an answer.", map[string]int{"": waits})
-	gauge("flowgen_event_streams", "Streams of events that are open.", map[string]int{"": int(s.streams.readers.Load())})
+	gauge("flowgen_event_streams", "Open event streams.", map[string]int{"": int(s.streams.readers.Load())})
 	m := &s.metrics
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, f := range m.all() {
 		f.write(w)
 	}
-	fmt.Fprintf(w, "# HELP flowgen_series_dropped_total Observations of series beyond the bound.\n# TYPE flowgen_series_dropped_total counter\nflowgen_series_dropped_total %v\n", m.dropped)
+	fmt.Fprintf(w, "# HELP flowgen_series_dropped_total Observations of series beyond the limit.\n# TYPE flowgen_series_dropped_total counter\nflowgen_series_dropped_total %v\n", m.dropped)
 }
 
 func (f *family) write(w io.Writer) {

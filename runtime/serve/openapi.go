@@ -101,17 +101,17 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 		}
 		schemas[title+"Run"] = object{"allOf": []any{ref("Run"), object{"type": "object", "properties": object{"output": ref(title + "Output")}}}}
 		paths["/v1/workflows/"+url.PathEscape(name)+"/runs"] = object{"post": object{
-			"operationId": "begin" + title, "summary": "Begin a run of " + name, "description": w.Info.Description, "tags": []string{name},
+			"operationId": "begin" + title, "summary": "Start a run of " + name, "description": w.Info.Description, "tags": []string{name},
 			"parameters": []any{
-				parameter("Idempotency-Key", "header", "begins one run, however often it is sent", object{"type": "string", "minLength": 1, "maxLength": 255}),
-				parameter("Prefer", "header", "wait=N waits N seconds for the end of the run", object{"type": "string"}),
-				parameter("fail", "query", "a run that failed is answered with the status of its code", object{"type": "string", "enum": []string{"status"}}),
+				parameter("Idempotency-Key", "header", "starts one run, however often it is sent", object{"type": "string", "minLength": 1, "maxLength": 255}),
+				parameter("Prefer", "header", "wait=N waits up to N seconds for the run to finish", object{"type": "string"}),
+				parameter("fail", "query", "a failed run is answered with the status of its error code", object{"type": "string", "enum": []string{"status"}}),
 			},
 			"requestBody": object{"required": true, "content": body},
 			"responses": responses(object{
-				"200": replied("the run that the key has begun", ref(title+"Run")),
+				"200": replied("the run of the key", ref(title+"Run")),
 				"201": replied("the run is over", ref(title+"Run")),
-				"202": replied("the run goes on, or waits for answers", ref(title+"Run")),
+				"202": replied("the run is running or waits for answers", ref(title+"Run")),
 			}),
 		}}
 	}
@@ -137,7 +137,7 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 func common() object {
 	id := parameter("id", "path", "the run", object{"type": "string"})
 	key := parameter("key", "path", "the key of the question", object{"type": "string"})
-	wait := parameter("Prefer", "header", "wait=N waits N seconds for the end of the run", object{"type": "string"})
+	wait := parameter("Prefer", "header", "wait=N waits up to N seconds for the run to finish", object{"type": "string"})
 	op := func(name, summary string, parameters []any, ok object) object {
 		o := object{"operationId": name, "summary": summary, "responses": responses(ok)}
 		if parameters != nil {
@@ -155,35 +155,35 @@ func common() object {
 	text := object{"type": "string"}
 	return object{
 		"/v1/workflows":        object{"get": op("listWorkflows", "The workflows", nil, object{"200": replied("all of them", list("workflows", object{"type": "object", "additionalProperties": text}))})},
-		"/v1/workflows/{name}": object{"get": op("getWorkflow", "One workflow, with its schemas and what it can reach", []any{parameter("name", "path", "the workflow", text)}, object{"200": replied("the workflow", object{"type": "object"})})},
-		"/v1/runs": object{"get": op("listRuns", "Runs, the newest first", []any{
+		"/v1/workflows/{name}": object{"get": op("getWorkflow", "One workflow, with its schemas and manifest", []any{parameter("name", "path", "the workflow", text)}, object{"200": replied("the workflow", object{"type": "object"})})},
+		"/v1/runs": object{"get": op("listRuns", "Runs, newest first", []any{
 			parameter("workflow", "query", "of this workflow", text), parameter("state", "query", "in this state", ref("State")),
-			parameter("before", "query", "older than this run: next of the last page", text),
+			parameter("before", "query", "older than this run: next of the previous page", text),
 			parameter("limit", "query", "how many", object{"type": "integer", "minimum": 1, "maximum": maxPage}),
 		}, object{"200": replied("a page", list("runs", ref("Run")))})},
 		"/v1/runs/{id}": object{
 			"get":    op("getRun", "One run", []any{id, wait}, object{"200": replied("the run", ref("Run")), "304": object{"description": "as the ETag says"}}),
-			"delete": op("removeRun", "Remove a run that is over", []any{id}, object{"204": object{"description": "it is removed"}}),
+			"delete": op("removeRun", "Remove a finished run", []any{id}, object{"204": object{"description": "it is removed"}}),
 		},
 		"/v1/runs/{id}/output": object{"get": op("getOutput", "The output alone", []any{id}, object{"200": replied("the output", object{})})},
-		"/v1/runs/{id}/calls":  object{"get": op("getCalls", "Inputs and outputs of calls, if the server shows them", []any{id}, object{"200": replied("envelopes", list("calls", object{"type": "object"}))})},
-		"/v1/runs/{id}/calls/{key}": object{"get": op("getCall", "Inputs and outputs of the attempts of one call, if the server shows them",
+		"/v1/runs/{id}/calls":  object{"get": op("getCalls", "Inputs and outputs of calls, if the server exposes them", []any{id}, object{"200": replied("envelopes", list("calls", object{"type": "object"}))})},
+		"/v1/runs/{id}/calls/{key}": object{"get": op("getCall", "Inputs and outputs of the attempts of one call, if the server exposes them",
 			[]any{id, parameter("key", "path", "the key of the call", text)}, object{"200": replied("envelopes", list("calls", object{"type": "object"}))})},
-		"/v1/runs/{id}/events": object{"get": op("followRun", "What happens in a run, as server-sent events", []any{id,
-			parameter("Last-Event-ID", "header", "go on behind this event", text), parameter("from", "query", "the same", text)},
-			object{"200": object{"description": "events", "content": object{"text/event-stream": object{"schema": text}, "application/x-ndjson": object{"schema": text}}}, "204": object{"description": "there is nothing behind this event"}})},
-		"/v1/runs/{id}/cancel": object{"post": op("cancelRun", "Stop a run for good", []any{id, wait}, object{"202": replied("the run is stopped", ref("Run"))})},
-		"/v1/runs/{id}/resume": object{"post": with(op("resumeRun", "Go on with a run that was stopped", []any{id, wait}, object{"202": replied("it goes on", ref("Run"))}),
+		"/v1/runs/{id}/events": object{"get": op("followRun", "Events of a run, as server-sent events", []any{id,
+			parameter("Last-Event-ID", "header", "continue after this event", text), parameter("from", "query", "the same", text)},
+			object{"200": object{"description": "events", "content": object{"text/event-stream": object{"schema": text}, "application/x-ndjson": object{"schema": text}}}, "204": object{"description": "there are no events after this one"}})},
+		"/v1/runs/{id}/cancel": object{"post": op("cancelRun", "Cancel a run", []any{id, wait}, object{"202": replied("the run is cancelled", ref("Run"))})},
+		"/v1/runs/{id}/resume": object{"post": with(op("resumeRun", "Resume a stopped run", []any{id, wait}, object{"202": replied("it goes on", ref("Run"))}),
 			object{"type": "object", "properties": object{"again": object{"type": "boolean", "default": false}, "in_doubt": object{"type": "object", "additionalProperties": object{}}}, "additionalProperties": false})},
-		"/v1/runs/{id}/rerun": object{"post": with(op("rerun", "Begin a new run with what this one has done", []any{id, wait}, object{"201": replied("the new run is over", ref("Run")), "202": replied("it goes on", ref("Run"))}),
+		"/v1/runs/{id}/rerun": object{"post": with(op("rerun", "Start a new run with the results of this one", []any{id, wait}, object{"201": replied("the new run is finished", ref("Run")), "202": replied("it goes on", ref("Run"))}),
 			object{"type": "object", "properties": object{
-				"from": object{"type": "string", "description": "this node and all that follows from it are executed again"},
-				"set":  object{"type": "object", "description": "by paths such as input.euros or plan.route: inputs and results that are different", "additionalProperties": object{}},
+				"from": object{"type": "string", "description": "this node and its successors are executed again"},
+				"set":  object{"type": "object", "description": "changed inputs and results, by paths such as input.euros or plan.route", "additionalProperties": object{}},
 			}, "additionalProperties": false})},
 		"/v1/questions": object{"get": op("listQuestions", "Open questions of all runs", nil, object{"200": replied("the questions", list("questions", ref("Question")))})},
 		"/v1/runs/{id}/questions/{key}": object{
 			"get": op("getQuestion", "An open question", []any{id, key}, object{"200": replied("the question", ref("Question"))}),
-			"put": with(op("answerQuestion", "Answer a question, and go on with the run", []any{id, key, wait}, object{"200": replied("the run", ref("Run"))}),
+			"put": with(op("answerQuestion", "Answer a question and continue the run", []any{id, key, wait}, object{"200": replied("the run", ref("Run"))}),
 				object{"type": "object", "properties": object{"answer": object{"type": []string{"string", "number", "boolean"}}, "comment": text}, "required": []string{"answer"}, "additionalProperties": false}),
 		},
 	}

@@ -18,12 +18,12 @@ func (o *Options) checkReplicas() error {
 		return nil
 	}
 	if o.Replicas[o.Replica] == "" {
-		return errors.New("serve: the replicas have to be known by name and address, this one with them")
+		return errors.New("serve: name all replicas with their addresses, including this one")
 	}
 	for name, address := range o.Replicas {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || strings.Trim(u.Path, "/") != "" {
-			return fmt.Errorf("serve: replica %s: %q is no address such as http://triage-0.triage:8080", name, address)
+			return fmt.Errorf("serve: replica %s: %q is not a URL such as http://triage-0.triage:8080", name, address)
 		}
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || name == "" {
 			return fmt.Errorf("serve: the name of replica %q has lower-case letters and digits", name)

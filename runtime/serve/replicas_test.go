@@ -67,8 +67,8 @@ func TestReplicas(t *testing.T) {
 		all[0].want(t, 404, "GET", "/v1/runs/"+id, "")
 	}
 	for name, o := range map[string]serve.Options{
-		"this one with them": {Replica: "c", Replicas: addresses},
-		"is no address":      {Replica: "a", Replicas: map[string]string{"a": "a.example:80"}},
+		"including this one": {Replica: "c", Replicas: addresses},
+		"is not a URL":       {Replica: "a", Replicas: map[string]string{"a": "a.example:80"}},
 		"lower-case letters": {Replica: "A-1", Replicas: map[string]string{"A-1": "http://a.example"}},
 	} {
 		o.Runs = runs.Open(t.TempDir(), runs.Options{})

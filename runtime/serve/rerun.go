@@ -44,9 +44,9 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request, p *Principal) err
 	workflow := s.workflows[h.Workflow]
 	switch {
 	case how.From == "" && len(how.Set) == 0:
-		return misfit(value.Invalid("from: a node is expected, or set with a path: what is to be different?"))
+		return misfit(value.Invalid("from (a node) or set (a path) is required: what is different?"))
 	case s.describe(id, j).State == running:
-		return fault(http.StatusConflict, "NOT_OVER", "the run goes on").of(id).later(time.Second)
+		return fault(http.StatusConflict, "NOT_OVER", "the run is still running").of(id).later(time.Second)
 	case strings.Contains(string(h.Input), redact.Redacted):
 		return fault(http.StatusConflict, "STOPPED", "the run's input held a secret, which is not in its journal").of(id)
 	}

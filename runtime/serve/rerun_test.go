@@ -32,7 +32,7 @@ func TestRerun(t *testing.T) {
 		t.Errorf("paid %d times: %s", b.paid.Load(), other.text)
 	}
 	for _, c := range []struct{ body, pointer, want string }{
-		{`{}`, "", "what is to be different?"},
+		{`{}`, "", "is required: what is different?"},
 		{`{"from": "pai"}`, "/from", "there is no node pai; did you mean pay?"},
 		{`{"set": {"pay.x": 1}}`, "/set/pay.x", "there is no field x"},
 		{`{"set": {"input.eur": 1}}`, "/set/input.eur", "there is no field eur; did you mean euros?"},

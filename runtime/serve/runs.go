@@ -261,7 +261,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, p *Principal) erro
 	q := r.URL.Query()
 	for name := range q {
 		if name != "workflow" && name != "state" && name != "before" && name != "limit" {
-			return fault(http.StatusBadRequest, "VALIDATION_ERROR", "there is no filter "+strconv.Quote(name)+"; there are workflow, state, before and limit")
+			return fault(http.StatusBadRequest, "VALIDATION_ERROR", "unknown filter "+strconv.Quote(name)+"; there are workflow, state, before and limit")
 		}
 	}
 	most := page
@@ -290,7 +290,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, p *Principal) erro
 	if before := q.Get("before"); before != "" {
 		at := indexOf(ids, before)
 		if at < 0 {
-			return fault(http.StatusBadRequest, "VALIDATION_ERROR", "before is no run of this list")
+			return fault(http.StatusBadRequest, "VALIDATION_ERROR", "before is not a run of this list")
 		}
 		ids = ids[at+1:]
 	}
@@ -332,7 +332,7 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request, p *Principal) err
 		return err
 	}
 	if !s.o.ExposeCalls {
-		return fault(http.StatusForbidden, "POLICY_DENIED", "this server does not show inputs and outputs of calls")
+		return fault(http.StatusForbidden, "POLICY_DENIED", "this server does not expose inputs and outputs of calls")
 	}
 	list, key := []engine.Envelope{}, r.PathValue("key")
 	for _, rec := range j.Records() {
@@ -345,7 +345,7 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request, p *Principal) err
 			TStart: begin.Add(rec.Start), TEnd: begin.Add(rec.End), Cached: rec.Cached, Truncated: rec.Truncated, Attachments: rec.Attachments})
 	}
 	if key != "" && len(list) == 0 {
-		return fault(http.StatusNotFound, "NOT_FOUND", "the run has no call of this key that is over").of(id)
+		return fault(http.StatusNotFound, "NOT_FOUND", "the run has no finished call with this key").of(id)
 	}
 	return reply(w, http.StatusOK, map[string]any{"calls": list})
 }
@@ -373,7 +373,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request, p *Principal) er
 }
 
 func busy(id string) *problem {
-	return fault(http.StatusConflict, "BUSY", "the run goes on at the moment").of(id).later(time.Second)
+	return fault(http.StatusConflict, "BUSY", "the run is in progress").of(id).later(time.Second)
 }
 
 // sentence makes a message of an error of package runs, without the run's name.

@@ -69,7 +69,7 @@ type Example = serving.Example
 
 func (o *Options) complete() error {
 	if o.Runs == nil {
-		return errors.New("serve: Options.Runs is missing: runs are recorded before they are answered")
+		return errors.New("serve: Options.Runs is missing: runs must be recorded")
 	}
 	if err := o.checkReplicas(); err != nil {
 		return err

@@ -79,7 +79,7 @@ func TestLeft(t *testing.T) {
 	s = start(t, dir, &bank{}, serve.Options{Leave: true, MaxWait: 2 * time.Hour})
 	for id, want := range map[string]struct{ state, resume string }{queued.ID: {"stopped", `{}`}, paying.ID: {"in_doubt", `{"in_doubt": {"pay": "again"}}`}} {
 		path := "/v1/runs/" + id
-		if a := s.want(t, 200, "GET", path, "", "Prefer", "wait=7200"); a.State != want.state || !strings.Contains(a.text, "resume goes on with it") {
+		if a := s.want(t, 200, "GET", path, "", "Prefer", "wait=7200"); a.State != want.state || !strings.Contains(a.text, "resume it to continue") {
 			t.Errorf("%s", a.text)
 		}
 		s.want(t, 409, "GET", path+"/output", "")

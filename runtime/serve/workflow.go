@@ -117,5 +117,5 @@ func (s *Server) workflow(name string, p *Principal) (*Workflow, error) {
 }
 
 func (s *Server) unknown(_ http.ResponseWriter, r *http.Request, _ *Principal) error {
-	return fault(http.StatusNotFound, "NOT_FOUND", "there is nothing at "+value.Clip(r.URL.Path, 100)+"; /v1/openapi.json says what there is")
+	return fault(http.StatusNotFound, "NOT_FOUND", "there is nothing at "+value.Clip(r.URL.Path, 100)+"; /v1/openapi.json lists the paths")
 }

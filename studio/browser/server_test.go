@@ -104,6 +104,6 @@ func elsewhere(t *testing.T, exe, browser string) {
 		t.Fatal(err)
 	}
 	s.open("/r?in=server")
-	s.sees("it does not know the token")
+	s.sees("it rejects the token")
 	s.picture("server-refuses")
 }

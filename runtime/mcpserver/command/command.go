@@ -58,7 +58,7 @@ func run(ctx context.Context, c *serving.Command) error {
 	end, cancel := context.WithTimeout(ctx, c.Drain)
 	defer cancel()
 	if late := s.Shutdown(end); late != nil {
-		log.Warn("runs are not over", "error", late, "next", "they go on with the next start")
+		log.Warn("unfinished runs", "error", late, "next", "they continue after the next start")
 	}
 	return err
 }

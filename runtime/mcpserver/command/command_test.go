@@ -230,7 +230,7 @@ func TestFlags(t *testing.T) {
 		"did you mean --wait?":                 {"--wiat", "1s"},
 		"expected a duration such as 20s":      {"--wait", "long"},
 		"unexpected argument tea":              {"tea"},
-		"runs are recorded before they are":    {"--runs", "off"},
+		"runs must be recorded":                {"--runs", "off"},
 		"other machines reach 0.0.0.0:0":       {"--addr", "0.0.0.0:0"},
 		"Offers the workflow as a tool over":   {"--help"},
 		"cannot listen at 127.0.0.1:notaport2": {"--addr", "127.0.0.1:notaport2"},

@@ -115,7 +115,7 @@ func drain(ctx context.Context, s *serve.Server, c *serving.Command, log *slog.L
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Drain)
 	defer cancel()
 	if err := s.Shutdown(end); err != nil {
-		log.Warn("runs are not over", "error", err, "next", "they go on with the next start")
+		log.Warn("unfinished runs", "error", err, "next", "they continue after the next start")
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // answers are on their way
 	defer cancel()
@@ -183,7 +183,7 @@ func secured(c *serving.Command) (*tls.Config, error) {
 	}
 	text, err := os.ReadFile(c.ClientCA)
 	if err != nil {
-		return nil, fmt.Errorf("the authority of clients cannot be read: %w", err)
+		return nil, fmt.Errorf("the authority of client certificates cannot be read: %w", err)
 	}
 	o.ClientCAs, o.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
 	if !o.ClientCAs.AppendCertsFromPEM(text) {
@@ -215,7 +215,7 @@ func own(next http.Handler, origins []string) http.Handler {
 		}
 		foreign := origin != "" && origin != scheme+r.Host || site != "" && site != "same-origin" && site != "none"
 		if !loopback(r.Host) || foreign && !slices.Contains(origins, origin) {
-			http.Error(w, "this server is for programs of this machine", http.StatusForbidden)
+			http.Error(w, "this server accepts requests of this machine only", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

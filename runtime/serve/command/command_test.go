@@ -272,7 +272,7 @@ func TestWhoMayAsk(t *testing.T) {
 		"expected a number, at least 1":        {"--max-runs", "0"},
 		"write --on-restart resume":            {"--on-restart", "never"},
 		"unexpected argument hello":            {"hello"},
-		"runs are recorded before they are":    {"--runs", "off"},
+		"runs must be recorded":                {"--runs", "off"},
 		"cannot listen at 127.0.0.1:notaport":  {"--addr", "127.0.0.1:notaport"},
 		"cannot listen at 127.0.0.1:notaport2": {"--addr", "127.0.0.1:0", "--admin", "127.0.0.1:notaport2"},
 	} {
