@@ -5,125 +5,210 @@ import (
 	"reflect"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // DecodeValue is DecodeKnown of the JSON of a value. Values that fit plainly are taken over without their text; all others,
 // and all errors, are those of the text.
 func DecodeValue[T any](v Value, out *T) error {
-	fresh := new(T)
-	if !fits(reflect.ValueOf(fresh).Elem(), v, 0) {
+	var fresh T
+	if !takerOf(reflect.TypeFor[T]()).take(unsafe.Pointer(&fresh), v, 0) {
 		text, err := v.MarshalJSON()
 		if err != nil {
 			return err
 		}
 		return DecodeKnown(text, out)
 	}
-	*out = *fresh
+	*out = fresh
 	return nil
 }
 
 // maxPlain is how deep values are taken over without their text.
 const maxPlain = 100
 
-// own tells types with decoders of their own: reflect.Type -> bool.
-var own sync.Map
-
-func hasDecoder(t reflect.Type) bool {
-	if is, ok := own.Load(t); ok {
-		return is.(bool)
-	}
-	p := reflect.PointerTo(t)
-	is := t == durationType || p.Implements(nullableType) || p.Implements(unmarshalerType) || p.Implements(textType)
-	own.Store(t, is)
-	return is
+// A taker is what a type takes of values, found once: a value that fits is taken over without looking at the type.
+type taker struct {
+	kind   takerKind
+	typ    reflect.Type
+	fields []takerField
+	elem   *taker // of a pointer, slice or map
 }
 
-// fits sets to from v where that is plain; false leaves the value to its JSON. to is zero before.
-func fits(to reflect.Value, v Value, depth int) bool {
-	t := to.Type()
+// A takerField is one of a struct, and where in it that is.
+type takerField struct {
+	name     string
+	at       uintptr
+	optional bool
+	*taker
+}
+
+type takerKind uint8
+
+const (
+	byText takerKind = iota // it is left to the JSON of the value
+	aValue
+	aBool
+	aString
+	aFloat
+	anInt
+	aStruct
+	aPointer
+	aSlice
+	aMap
+)
+
+var takers sync.Map // reflect.Type -> *taker
+
+func takerOf(t reflect.Type) *taker {
+	if s, ok := takers.Load(t); ok {
+		return s.(*taker)
+	}
+	s := takerIn(t, map[reflect.Type]*taker{})
+	takers.Store(t, s)
+	return s
+}
+
+// takerIn finds the taker of a type. seen has those that are being looked at: a type may lead to itself.
+func takerIn(t reflect.Type, seen map[reflect.Type]*taker) *taker {
+	if s := seen[t]; s != nil {
+		return s
+	}
+	s := &taker{typ: t}
+	seen[t] = s
 	if t == valueType {
-		*to.Addr().Interface().(*Value) = v
+		s.kind = aValue
+		return s
+	}
+	if p := reflect.PointerTo(t); t == durationType || p.Implements(nullableType) || p.Implements(unmarshalerType) || p.Implements(textType) {
+		return s
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		s.kind = aBool
+	case reflect.String:
+		s.kind = aString
+	case reflect.Float64:
+		s.kind = aFloat
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		s.kind = anInt
+	case reflect.Pointer:
+		s.kind, s.elem = aPointer, takerIn(t.Elem(), seen)
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 {
+			s.kind, s.elem = aSlice, takerIn(t.Elem(), seen)
+		}
+	case reflect.Map:
+		if t.Key().Kind() == reflect.String {
+			s.kind, s.elem = aMap, takerIn(t.Elem(), seen)
+		}
+	case reflect.Struct:
+		s.kind = aStruct
+		for _, f := range fieldsOf(t) {
+			if f.rule != nil { // its error names the place
+				s.kind = byText
+			}
+			at, in := uintptr(0), t
+			for _, i := range f.index {
+				at, in = at+in.Field(i).Offset, in.Field(i).Type
+			}
+			s.fields = append(s.fields, takerField{f.name, at, f.optional && !f.hasDef, takerIn(in, seen)})
+		}
+	}
+	return s
+}
+
+// take sets what p points to, which is zero, from v where that is plain; false leaves the value to its JSON.
+func (s *taker) take(p unsafe.Pointer, v Value, depth int) bool {
+	if s.kind == aValue {
+		*(*Value)(p) = v
 		return true
 	}
-	if depth > maxPlain || hasDecoder(t) {
+	if s.kind == byText || depth > maxPlain {
 		return false
 	}
 	if v.kind == NullKind {
-		return t.Kind() == reflect.Pointer
+		return s.kind == aPointer
 	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		to.Set(reflect.New(t.Elem()))
-		return fits(to.Elem(), v, depth+1)
-	case reflect.Struct:
-		return v.kind == MapKind && structFits(to, v, depth)
-	case reflect.Map:
-		return v.kind == MapKind && t.Key().Kind() == reflect.String && mapFits(to, v, depth)
-	case reflect.Slice:
-		return v.kind == ListKind && t.Elem().Kind() != reflect.Uint8 && sliceFits(to, v, depth)
-	case reflect.String:
-		if v.kind != StringKind || !utf8.ValidString(v.String()) {
-			return false
-		}
-		to.SetString(v.String())
-		return true
-	case reflect.Bool:
-		to.SetBool(v.kind == BoolKind && v.Bool())
+	switch s.kind {
+	case aBool:
+		*(*bool)(p) = v.Bool()
 		return v.kind == BoolKind
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		if v.kind != IntKind || to.OverflowInt(v.Int()) {
-			return false
-		}
-		to.SetInt(v.Int())
-		return true
-	case reflect.Float64:
+	case aString:
+		*(*string)(p) = v.text
+		return v.kind == StringKind && utf8.ValidString(v.text)
+	case aFloat:
 		f := v.Float()
-		to.SetFloat(f)
+		*(*float64)(p) = f
 		return (v.kind == IntKind || v.kind == FloatKind) && !math.IsNaN(f) && !math.IsInf(f, 0)
+	case anInt:
+		return v.kind == IntKind && s.takeInt(p, v.Int())
+	case aStruct:
+		return v.kind == MapKind && s.takeFields(p, v, depth)
+	case aPointer:
+		to := reflect.New(s.elem.typ).UnsafePointer()
+		*(*unsafe.Pointer)(p) = to
+		return s.elem.take(to, v, depth+1)
+	case aSlice:
+		return v.kind == ListKind && s.takeItems(p, v, depth)
 	}
-	return false
+	return v.kind == MapKind && s.takeEntries(p, v, depth)
 }
 
-func structFits(to reflect.Value, v Value, depth int) bool {
-	fs := fieldsOf(to.Type())
-	for i := range fs {
-		f := &fs[i]
-		if f.rule != nil {
-			return false // its error names the place
-		}
+func (s *taker) takeInt(p unsafe.Pointer, n int64) bool {
+	switch s.typ.Size() {
+	case 1:
+		*(*int8)(p) = int8(n)
+		return int64(int8(n)) == n
+	case 2:
+		*(*int16)(p) = int16(n)
+		return int64(int16(n)) == n
+	case 4:
+		*(*int32)(p) = int32(n)
+		return int64(int32(n)) == n
+	}
+	*(*int64)(p) = n
+	return true
+}
+
+func (s *taker) takeFields(p unsafe.Pointer, v Value, depth int) bool {
+	for i := range s.fields {
+		f := &s.fields[i]
 		item, ok := v.Get(f.name)
-		if !ok {
-			if f.hasDef || !f.optional {
-				return false
-			}
-			continue
-		}
-		if !fits(to.FieldByIndex(f.index), item, depth+1) {
+		switch {
+		case ok && f.take(unsafe.Add(p, f.at), item, depth+1):
+		case ok || !f.optional:
 			return false
 		}
 	}
 	return true
 }
 
-func mapFits(to reflect.Value, v Value, depth int) bool {
-	t := to.Type()
-	to.Set(reflect.MakeMapWithSize(t, v.Len()))
-	for i, key := range v.Keys() {
-		item := reflect.New(t.Elem()).Elem()
-		if !utf8.ValidString(key) || !fits(item, v.Index(i), depth+1) {
-			return false
-		}
-		to.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), item)
-	}
-	return true
-}
-
-func sliceFits(to reflect.Value, v Value, depth int) bool {
-	to.Set(reflect.MakeSlice(to.Type(), v.Len(), v.Len()))
+func (s *taker) takeItems(p unsafe.Pointer, v Value, depth int) bool {
+	all := reflect.MakeSlice(s.typ, v.Len(), v.Len())
+	*(*struct {
+		first    unsafe.Pointer
+		len, cap int
+	})(p) = struct {
+		first    unsafe.Pointer
+		len, cap int
+	}{all.UnsafePointer(), v.Len(), v.Len()}
 	for i := range v.Len() {
-		if !fits(to.Index(i), v.Index(i), depth+1) {
+		if !s.elem.take(all.Index(i).Addr().UnsafePointer(), v.Index(i), depth+1) {
 			return false
 		}
+	}
+	return true
+}
+
+func (s *taker) takeEntries(p unsafe.Pointer, v Value, depth int) bool {
+	all := reflect.MakeMapWithSize(s.typ, v.Len())
+	*(*unsafe.Pointer)(p) = all.UnsafePointer()
+	for i := range v.Len() {
+		key, item := v.Key(i), reflect.New(s.elem.typ)
+		if !utf8.ValidString(key) || !s.elem.take(item.UnsafePointer(), v.Index(i), depth+1) {
+			return false
+		}
+		all.SetMapIndex(reflect.ValueOf(key).Convert(s.typ.Key()), item.Elem())
 	}
 	return true
 }

@@ -55,16 +55,33 @@ func SizeOf[T any]() Size[T] {
 		return Size[T]{}
 	}
 	s := Size[T]{flat: true, short: plenty - spare(reflect.New(t).Elem(), plenty, 0)}
+	if !s.add(t, 0) {
+		return Size[T]{}
+	}
+	return s
+}
+
+// add takes in what varies in the fields of a struct at a place of a T.
+func (s *Size[T]) add(t reflect.Type, at uintptr) bool {
 	for i := range t.NumField() {
 		switch f := t.Field(i); {
 		case bounded(f.Type):
-		case f.Type.Kind() == reflect.String && !Opaque(f.Type):
-			s.texts = append(s.texts, f.Offset)
+		case Opaque(f.Type):
+			return false
+		case f.Type.Kind() == reflect.String:
+			s.texts = append(s.texts, at+f.Offset)
+		case f.Type.Kind() == reflect.Struct:
+			if !s.add(f.Type, at+f.Offset) {
+				return false
+			}
+		case f.Type.Kind() == reflect.Pointer && bounded(f.Type.Elem()): // what it may lead to counts as if it did
+			const plenty = 1 << 40
+			s.short += plenty - spare(reflect.New(f.Type.Elem()), plenty, 0)
 		default:
-			return Size[T]{}
+			return false
 		}
 	}
-	return s
+	return true
 }
 
 // Fits is the function Fits.

@@ -38,18 +38,23 @@ func ValidateEnum(v any, values []string) error {
 }
 
 // Checker does what Validate does for values of one type.
-type Checker struct{}
+type Checker struct {
+	sound *sound // nil: values have to be walked
+}
 
 // CheckerFor returns the Checker of a type, nil when its values cannot be wrong.
 func CheckerFor[T any]() *Checker {
 	if !checked(reflect.TypeFor[T]()) {
 		return nil
 	}
-	return &Checker{}
+	return &Checker{soundOf(reflect.TypeFor[T]())}
 }
 
 // Check validates what ptr points to.
-func (*Checker) Check(ptr any) *ToolError {
+func (c *Checker) Check(ptr any) *ToolError {
+	if c.sound != nil && c.sound.holds(reflect.ValueOf(ptr).UnsafePointer()) {
+		return nil
+	}
 	w := walker{}
 	return w.all(reflect.ValueOf(ptr).Elem(), nil)
 }

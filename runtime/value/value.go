@@ -106,11 +106,52 @@ func Map(entries ...Entry) Value {
 	return Value{kind: MapKind, tree: t}
 }
 
+// MapOf returns a map of the n entries that entry gives, without those that are absent. Of two entries with the same key the
+// later value is at the earlier place.
+func MapOf(n int, entry func(i int) (key string, v Value, present bool)) Value {
+	if n > smallMap {
+		all := make([]Entry, 0, n)
+		for i := range n {
+			if key, v, ok := entry(i); ok {
+				all = append(all, Entry{key, v})
+			}
+		}
+		return Map(all...)
+	}
+	present := 0
+	for i := range n {
+		if _, _, ok := entry(i); ok {
+			present++
+		}
+	}
+	t := newMap(present)
+	for i := range n {
+		key, v, ok := entry(i)
+		if !ok {
+			continue
+		}
+		if at := slices.Index(t.keys, key); at >= 0 {
+			t.items[at] = v
+			continue
+		}
+		t.keys, t.items = append(t.keys, key), append(t.items, v)
+	}
+	return Value{kind: MapKind, tree: t}
+}
+
 // newMap makes room for n entries; where that is little, in one allocation.
 func newMap(n int) *valueTree {
 	switch {
 	case n == 0:
 		return emptyMap
+	case n == 1:
+		t := &struct {
+			valueTree
+			keys  [1]string
+			items [1]Value
+		}{}
+		t.valueTree.keys, t.valueTree.items = t.keys[:0], t.items[:0]
+		return &t.valueTree
 	case n <= tinyMap/2:
 		t := &struct {
 			valueTree

@@ -20,24 +20,22 @@ func Of(v any) (Value, error) {
 	if !rv.IsValid() {
 		return Value{}, nil
 	}
-	return convert(rv, 0)
+	return convert(rv, formOf(rv.Type()), 0)
 }
 
 // convert walks a value. Types with a JSON form of their own, and structs whose tags say more than a name, go by way of
 // encoding/json.
-func convert(v reflect.Value, depth int) (Value, error) {
+func convert(v reflect.Value, f *form, depth int) (Value, error) {
 	if depth > maxDepth {
 		return Value{}, errTooDeep
 	}
-	t := v.Type()
-	f := formOf(t)
 	switch f.kind {
 	case formValue:
 		return v.Interface().(Value), nil
 	case formJSON:
 		return throughJSON(v)
 	}
-	switch t.Kind() {
+	switch v.Kind() {
 	case reflect.Bool:
 		return Bool(v.Bool()), nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -58,10 +56,12 @@ func convert(v reflect.Value, depth int) (Value, error) {
 		if v.IsNil() {
 			return Value{}, nil
 		}
-		if t.Kind() == reflect.Pointer && formOf(t.Elem()).kind == formJSON { // methods of the pointer count
+		in := v.Elem()
+		inner := formOf(in.Type())
+		if v.Kind() == reflect.Pointer && inner.kind == formJSON { // methods of the pointer count
 			return throughJSON(v)
 		}
-		return convert(v.Elem(), depth+1)
+		return convert(in, inner, depth+1)
 	case reflect.Slice, reflect.Array:
 		return convertList(v, depth)
 	case reflect.Map:
@@ -89,9 +89,9 @@ func convertList(v reflect.Value, depth int) (_ Value, err error) {
 	if v.Kind() == reflect.Slice && v.IsNil() {
 		return Value{}, nil
 	}
-	t := &valueTree{items: make([]Value, v.Len())}
+	t, inner := &valueTree{items: make([]Value, v.Len())}, formOf(v.Type().Elem())
 	for i := range t.items {
-		if t.items[i], err = convert(v.Index(i), depth+1); err != nil {
+		if t.items[i], err = convert(v.Index(i), inner, depth+1); err != nil {
 			return Value{}, err
 		}
 	}
@@ -112,9 +112,9 @@ func convertMap(v reflect.Value, depth int) (Value, error) {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
-	entries := make([]Entry, len(keys))
+	entries, inner := make([]Entry, len(keys)), formOf(v.Type().Elem())
 	for i, k := range keys {
-		x, err := convert(v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key())), depth+1)
+		x, err := convert(v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key())), inner, depth+1)
 		if err != nil {
 			return Value{}, err
 		}
@@ -127,7 +127,7 @@ func convertStruct(v reflect.Value, f *form, depth int) (_ Value, err error) {
 	t := newStruct(len(f.index))
 	t.keys, t.place = f.keys, f.place
 	for i, at := range f.index {
-		if t.items[i], err = convert(v.Field(at), depth+1); err != nil {
+		if t.items[i], err = convert(v.Field(at), f.fields[i], depth+1); err != nil {
 			return Value{}, err
 		}
 	}
@@ -136,23 +136,32 @@ func convertStruct(v reflect.Value, f *form, depth int) (_ Value, err error) {
 
 // newStruct makes room for n items; where that is little, in one allocation.
 func newStruct(n int) *valueTree {
-	if n > 4 {
-		return &valueTree{items: make([]Value, n)}
+	switch {
+	case n == 1:
+		t := &struct {
+			valueTree
+			items [1]Value
+		}{}
+		t.valueTree.items = t.items[:]
+		return &t.valueTree
+	case n <= tinyMap:
+		t := &struct {
+			valueTree
+			items [tinyMap]Value
+		}{}
+		t.valueTree.items = t.items[:n:n]
+		return &t.valueTree
 	}
-	t := &struct {
-		valueTree
-		items [4]Value
-	}{}
-	t.valueTree.items = t.items[:n:n]
-	return &t.valueTree
+	return &valueTree{items: make([]Value, n)}
 }
 
 // form is how values of a type are converted. The keys of a struct are shared by all its values: nobody changes them.
 type form struct {
-	kind  formKind
-	index []int // fields of a struct
-	keys  []string
-	place map[string]int
+	kind   formKind
+	index  []int // fields of a struct
+	fields []*form
+	keys   []string
+	place  map[string]int
 }
 
 type formKind uint8
@@ -218,7 +227,7 @@ func structForm(t reflect.Type) *form {
 			return &form{kind: formJSON}
 		}
 		f.place[name] = len(f.keys)
-		f.keys, f.index = append(f.keys, name), append(f.index, i)
+		f.keys, f.index, f.fields = append(f.keys, name), append(f.index, i), append(f.fields, formOf(sf.Type))
 	}
 	if len(f.keys) <= smallMap {
 		f.place = nil
