@@ -89,17 +89,19 @@ type Entry struct {
 // Put is an entry of a map.
 func Put(key string, f Field) Entry { return Entry{key, f} }
 
+// Key is what the entry is under.
+func (e Entry) Key() string { return e.key }
+
+// Field is what is there; absent: the entry makes no part of a map.
+func (e Entry) Field() Field { return e.field }
+
 // Object makes a map of the entries that are there. Of two entries with the same key the later value is at the earlier
 // place.
 func Object(entries ...Entry) Field {
-	var room [8]value.Entry // small maps need no other
-	all := room[:0]
-	for _, e := range entries {
-		if e.field.present {
-			all = append(all, value.Entry{Key: e.key, Value: e.field.value})
-		}
-	}
-	return Of(value.Map(all...))
+	return Of(value.MapOf(len(entries), func(i int) (string, value.Value, bool) {
+		e := &entries[i]
+		return e.key, e.field.value, e.field.present
+	}))
 }
 
 // With is a map with more entries; of two with the same key the later counts.

@@ -79,14 +79,14 @@ func (e *WriteError) Error() string {
 // Write merges a map of values into the state, all of them or none. The error is a *WriteError. With try nothing is
 // written.
 func Write(slots []Slot, delta value.Value, try bool) error {
-	keys := delta.Keys()
-	places := make([]*Slot, len(keys))
-	for i, key := range keys {
-		s, err := place(slots, key, delta.Index(i))
+	var room [8]*Slot // small maps need no other
+	places := room[:0]
+	for i := range delta.Len() {
+		s, err := place(slots, delta.Key(i), delta.Index(i))
 		if err != nil {
 			return err
 		}
-		places[i] = s
+		places = append(places, s)
 	}
 	if try {
 		return nil

@@ -55,13 +55,16 @@ func set(old, v dynamic.Field, path []string) dynamic.Field {
 		return v
 	}
 	inner := set(old.At(path[0]), v, path[1:])
-	var entries []dynamic.Entry
-	if m := old.Value(); m.Kind() == value.MapKind {
-		for i, key := range m.Keys() {
-			entries = append(entries, dynamic.Put(key, dynamic.Of(m.Index(i))))
-		}
+	m, more := old.Value(), 0
+	if m.Kind() == value.MapKind {
+		more = m.Len()
 	}
-	return dynamic.Object(append(entries, dynamic.Put(path[0], inner))...)
+	return dynamic.Of(value.MapOf(more+1, func(i int) (string, value.Value, bool) {
+		if i < more {
+			return m.Key(i), m.Index(i), true
+		}
+		return path[0], inner.Value(), inner.Present()
+	}))
 }
 
 // A Policy is what becomes of a tool node that fails.

@@ -57,13 +57,14 @@ func (c Content) resolve() (value.Value, error) {
 }
 
 func resolveArgs(args []Arg) (value.Value, error) {
-	out := make([]value.Entry, len(args))
-	for i, a := range args {
+	var room [4]value.Entry // few arguments need no other
+	out := room[:0]
+	for _, a := range args {
 		v, err := a.Value.resolve()
 		if err != nil {
 			return value.Value{}, err
 		}
-		out[i] = value.Entry{Key: a.Name, Value: v}
+		out = append(out, value.Entry{Key: a.Name, Value: v})
 	}
 	return value.Map(out...), nil
 }

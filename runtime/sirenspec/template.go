@@ -119,6 +119,9 @@ func (p Part) resolved() (string, error) {
 
 // text is the entire text, with marks for environment variables.
 func (t Template) text() (string, error) {
+	if len(t) == 1 && t[0].kind != variable {
+		return t[0].resolved()
+	}
 	var b strings.Builder
 	for _, p := range t {
 		if p.kind == variable {

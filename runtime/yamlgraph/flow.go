@@ -154,10 +154,9 @@ func (f *Flow) Set(n *flow.Node, entries ...dynamic.Entry) {
 	if f.reached(n, f.ruled().Limit) {
 		return
 	}
-	v := dynamic.Object(entries...).Value()
-	for i, key := range v.Keys() {
-		if value := v.Index(i); !value.IsNull() {
-			f.write(key, value)
+	for _, e := range entries {
+		if v := e.Field().Value(); !v.IsNull() {
+			f.write(e.Key(), v)
 		}
 	}
 	f.step(n)

@@ -15,7 +15,7 @@ func TestNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialect.Measure(t, "YAMLGraph", 3, func(ctx context.Context) error {
+	dialect.Measure(t, "YAMLGraph", 0.5, func(ctx context.Context) error {
 		out, err := w.Run(ctx, Input{Count: dynamic.Whole(0), Text: dynamic.Text("hello")})
 		if err == nil && out.Count.Value().Float() != dialect.Nodes {
 			err = fmt.Errorf("the result is wrong: %v", out)
