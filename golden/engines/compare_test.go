@@ -31,7 +31,13 @@ func compare(d *document, ours, theirs *result) []string {
 	if theirs.Output != nil || ours.Exit == 0 {
 		list = values("output", ours.Output, theirs.Output)
 	}
-	return append(list, requests(d, ours.requests, theirs.requests)...)
+	for _, difference := range requests(d, ours.requests, theirs.requests) {
+		if theirs.Exit != 0 { // what it failed with may be why it asked less
+			difference += "; the engine fails: " + line(theirs.Error)
+		}
+		list = append(list, difference)
+	}
+	return list
 }
 
 // line is a text in one line, shortened.
