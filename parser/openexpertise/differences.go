@@ -19,6 +19,8 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is no array", "it becomes the one item of an array", "an error", ""),
 	dialect.Differ("`on_error: retry` without `attempts`", "three attempts", "not known", ""),
 	dialect.Differ("`--args` of a run", "nothing can read them: an experience has no inputs, and tools read the environment", "the same", ""),
+	dialect.Differ("`metrics` of what a tool returns", "taken and not counted: the usage and the cost of a run are those of its models", "shown with the node", ""),
+	dialect.Differ("`phase`", "changes nothing about a run", "groups nodes on the screen", ""),
 	dialect.Differ("nodes of `pipelines` and `loops`", "they run there only", "not known", ""),
 }
 

@@ -7,6 +7,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("`graph:`, and `tool`, `inputs`, `out` on a node", "a form of its own; `{{state.x}}` is the value of a field", "accepted by neither loader", "with --compat upstream, a note"),
 	dialect.Differ("a state field that nothing has written", "an input of the run, whose type is that of the argument it is passed to", "an error when the node runs", ""),
 	dialect.Differ("capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; the user who compiles the program grants it", "`stargraph run` has no capabilities, so that every tool with permissions fails", "with --compat upstream, a note"),
+	dialect.Differ("tools of installed packages (entry points `stargraph.tools`)", "not looked for, as nothing is imported: tools are the decorated functions of the project, those of `std` and those of flowgen.bindings.yaml", "found", ""),
 	dialect.Differ("what a tool returns to a node of the kind tool", "stays as it is", "loses control characters and marks of system prompts, and is escaped for HTML; `--compat upstream` does so, too", ""),
 	dialect.Differ("what a tool returns that is no mapping", "is taken", "ends the run", ""),
 	dialect.Differ("web pages and searches of the tools `std`", "public addresses, and what `STARGRAPH_HTTP_ALLOW` lists; DuckDuckGo's page of results", "all addresses; the package ddgs", ""),
