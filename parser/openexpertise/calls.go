@@ -55,9 +55,12 @@ var loopVariables = []struct {
 }
 
 // edgeInputs are what the nodes that lead to n handed on, by their ids.
-func (l *lowering) edgeInputs(n *Node) *expr.Node {
-	if stage := l.roots["stage"]; stage != nil {
-		return stage
+func (l *lowering) edgeInputs(n *Node) *expr.Node { return expr.Object(l.handed(n)...) }
+
+// handed are the entries of edgeInputs: in a pipeline what the stage before handed on.
+func (l *lowering) handed(n *Node) []expr.Entry {
+	if l.staged {
+		return l.stage
 	}
 	var out []expr.Entry
 	seen := map[string]bool{}
@@ -67,7 +70,7 @@ func (l *lowering) edgeInputs(n *Node) *expr.Node {
 			out = append(out, expr.Put(r.From.Name, l.edge(l.parser.nodes[r.From.Name])))
 		}
 	}
-	return expr.Object(out...)
+	return out
 }
 
 // readable is the state that a node sees: all of it, or with the engine's rule what it reads.
@@ -166,10 +169,7 @@ func (l *lowering) records(n *Node, b *dataset, tool *expr.Node, flow string) *e
 
 // visible is what a skill is told: what it reads, what nodes before it handed on, and its args.
 func (l *lowering) visible(n *Node) *expr.Node {
-	out := l.read(n)
-	for _, r := range n.Routes {
-		out = append(out, expr.Put(r.From.Name, l.edge(l.parser.nodes[r.From.Name])))
-	}
+	out := append(l.read(n), l.handed(n)...)
 	out = append(out, l.entries(n, n.Args)...)
 	for _, v := range loopVariables {
 		if x := l.roots[v.root]; x != nil {

@@ -19,9 +19,10 @@ type lowering struct {
 	sides bool               // the flow for nodes in parallel is declared
 	items map[string]bool    // locals that hold the items of pipelines
 
-	// What loop variables stand for here, and `stage`: what the node before in the round handed on.
-	roots map[string]*expr.Node
-	phase *Phase
+	roots  map[string]*expr.Node // what loop variables stand for here
+	stage  []expr.Entry          // what the node before in the round handed on
+	staged bool                  // the node is one of a round
+	phase  *Phase
 }
 
 // lower translates the experience; its tree is kept for convert. After a mistake in the edges the nodes are in the order of the
@@ -183,16 +184,16 @@ func (l *lowering) rounds(b *ir.Block, waves [][]*Node) {
 	}
 	for i, w := range waves {
 		n := w[0]
-		l.roots["stage"] = expr.Object()
+		l.stage, l.staged = nil, true
 		if ph.Kind == PhasePipeline && i > 0 {
-			l.roots["stage"] = expr.Object(expr.Put(waves[i-1][0].ID.Name, expr.Read("stage", "edge")))
+			l.stage = []expr.Entry{expr.Put(waves[i-1][0].ID.Name, expr.Read("stage", "edge"))}
 		}
 		do = append(do, l.run(n, "job", "stage"))
 		if ph.Kind == PhasePipeline && i < len(waves)-1 { // a node that hands nothing on ends the item
 			do = append(do, &ir.IfStmt{Cond: of(expr.Not(expr.Invoke(dialect.Present, expr.Read("stage", "edge")))), Then: ir.Block{&ir.NextStmt{}}})
 		}
 	}
-	l.roots = map[string]*expr.Node{}
+	l.roots, l.stage, l.staged = map[string]*expr.Node{}, nil, false
 	if ph.Kind == PhaseLoop {
 		loop := &ir.WhileStmt{Max: ph.Max, Index: ident("i"), Scope: scope, Do: do}
 		if ph.Until != nil {

@@ -18,10 +18,35 @@ func Bound[In, Out any](f *Flow, r *flow.Run, n *flow.Node, t *flow.Tool[In, Out
 		if err != nil {
 			return result{}, err
 		}
-		v, err := value.Of(out)
+		return boundResult(n, &out)
+	})
+}
+
+// boundResult is toolResult of an output that has a type, of which the fields that count are looked at.
+func boundResult[Out any](n *flow.Node, out *Out) (result, error) {
+	delta, writes, err := value.At(out, "state_delta")
+	if err != nil {
+		return result{}, err
+	}
+	edge, hands, err := value.At(out, "edge_output")
+	if err != nil {
+		return result{}, err
+	}
+	switch {
+	case !writes && !hands: // it may be no object
+		v, err := value.Of(*out)
 		if err != nil {
 			return result{}, err
 		}
 		return toolResult(n, v, true)
-	})
+	case !writes || delta.IsNull():
+		delta = value.Map()
+	case delta.Kind() != value.MapKind:
+		return result{}, badResult(n)
+	}
+	res := result{delta: delta}
+	if hands {
+		res.edge = dynamic.Of(edge)
+	}
+	return res, nil
 }
