@@ -309,16 +309,16 @@ func TestVersions(t *testing.T) {
 	// Without pinned versions, on a queue of its own.
 	queue := []string{"--queue", "unpinned"}
 	first := worker(t, old, append(queue, "--unpinned")...)
-	ok(t, old, append([]string{"start", "--id", "mixed", "--input", "what=v3"}, queue...)...)
-	waits(old, "mixed")
-	ok(t, old, "respond", "mixed", "ask", "yes")
-	for fields[state](t, ok(t, old, "describe", "mixed")).Status == "running" && !strings.Contains(ok(t, old, "questions", "mixed"), "many") {
+	ok(t, old, append([]string{"start", "--id", "unpinned", "--input", "what=v3"}, queue...)...)
+	waits(old, "unpinned")
+	ok(t, old, "respond", "unpinned", "ask", "yes")
+	for fields[state](t, ok(t, old, "describe", "unpinned")).Status == "running" && !strings.Contains(ok(t, old, "questions", "unpinned"), "many") {
 	}
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	// An edit of what the run has still to do replays.
 	worker(t, later, append(queue, "--unpinned")...)
-	out := fields[map[string]string](t, ok(t, later, "result", "mixed"))
+	out := fields[map[string]string](t, ok(t, later, "result", "unpinned"))
 	if !strings.Contains(out["posted"], "of v3") {
 		t.Errorf("%v", out)
 	}

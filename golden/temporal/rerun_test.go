@@ -58,14 +58,14 @@ func TestRerun(t *testing.T) {
 	held()
 
 	worker(t, old, "--queue", "rerun-long", "--events", "30") // it goes on in new histories
-	if out = ok(t, old, "rerun", "--temporal", "--id", "long", "--wait", "--queue", "rerun-long", "--from", "each", "rerun"); out != want {
+	if out = ok(t, old, "rerun", "--temporal", "--id", "renewed", "--wait", "--queue", "rerun-long", "--from", "each", "rerun"); out != want {
 		t.Errorf("%s\nwant %s", out, want)
 	}
 	held("price-a", "price-bb", "charge-a-7", "charge-bb-8", "mail-a-10", "mail-bb-11", "poll-0", "poll-1", "poll-2", "close-2-6")
-	if h := ok(t, old, "history", "long"); !strings.Contains(h, "continuedExecutionRunId") {
+	if h := ok(t, old, "history", "renewed"); !strings.Contains(h, "continuedExecutionRunId") {
 		t.Error("one history")
 	}
-	ok(t, old, "replay", "long", "--events", "30")
+	ok(t, old, "replay", "renewed", "--events", "30")
 
 	worker(t, later, queue...)
 	fails(t, 1, "node book", later, rerun("refused", "rerun")...)
