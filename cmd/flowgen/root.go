@@ -182,6 +182,9 @@ func (a *app) root() *cobra.Command {
 		if hint := behindFile(cmd.Name(), err); hint != nil {
 			return hint
 		}
+		if name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown && (name == "port" || name == "host") && cmd.Flags().Lookup("addr") != nil {
+			return usage("there is no flag --%s: write --addr HOST:PORT, as in --addr 127.0.0.1:8080", name)
+		}
 		return usageError{flagError(err)}
 	})
 	root.AddCommand(a.runVerbs()...)
