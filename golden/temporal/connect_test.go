@@ -116,6 +116,13 @@ func TestConnect(t *testing.T) {
 
 	server = []string{"TEMPORAL_CONFIG_FILE=" + file(t, "temporal.toml", fmt.Sprintf("[profile.default]\naddress = %q\nnamespace = %q\n", back.Host, shared.namespace))}
 	says("running")
+	type listed struct{ ID, Workflow, Status string }
+	for deadline, there := time.Now().Add(time.Minute), false; !there; { // the server files new runs a moment later
+		all := fields[[]listed](t, ok(t, exe, "list"))
+		if there = slices.Contains(all, listed{"connect", "publish", "running"}); !there && time.Now().After(deadline) {
+			t.Fatalf("list has %+v", all)
+		}
+	}
 	server = []string{"TEMPORAL_CONFIG_FILE=" + file(t, "wrong.toml", "[profile")}
 	fails(t, 2, "Temporal's configuration: ", exe, "describe", "connect")
 	server = []string{"TEMPORAL_ADDRESS=" + address, "TEMPORAL_NAMESPACE=" + shared.namespace, "TEMPORAL_API_KEY=k3y", "TEMPORAL_TLS_SERVER_CA_CERT_PATH=" + ca}

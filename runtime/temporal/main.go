@@ -36,6 +36,7 @@ func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runti
 		cli.Verb{Name: "questions", Arguments: "ID", Short: "print the questions that a run on Temporal waits for", Run: m.questions},
 		cli.Verb{Name: "respond", Arguments: "ID [KEY] ANSWER", Short: "answer a question of a run on Temporal", Run: m.respond},
 		cli.Verb{Name: "cancel", Arguments: "ID", Short: "cancel a run on Temporal", Run: m.cancel},
+		cli.Verb{Name: "list", Short: "print the runs of the workflow on Temporal as JSON, the newest first", Run: m.list},
 		cli.Verb{Name: "describe", Arguments: "ID", Short: "print the state of a run on Temporal", Run: m.describe},
 		cli.Verb{Name: "inspect", Arguments: "--temporal ID [CALL]", Short: "show a run on Temporal; without --temporal a recorded run", Run: m.inspect},
 		cli.Verb{Name: "rerun", Arguments: "--temporal ID|FILE.jsonl", Short: "begin a run on Temporal with what another one, or one in a journal, has done", Run: m.rerun},
@@ -339,8 +340,7 @@ func (m *commands) describe(c *cli.Call) int {
 			return m.failed(c, id, err)
 		}
 		x := d.GetWorkflowExecutionInfo()
-		status := strings.ToLower(strings.TrimPrefix(enums.WorkflowExecutionStatus_name[int32(x.GetStatus())], "WORKFLOW_EXECUTION_STATUS_"))
-		s := state{ID: x.GetExecution().GetWorkflowId(), Run: x.GetExecution().GetRunId(), Status: snake(status), Started: x.GetStartTime().AsTime(),
+		s := state{ID: x.GetExecution().GetWorkflowId(), Run: x.GetExecution().GetRunId(), Status: statusWord(x.GetStatus()), Started: x.GetStartTime().AsTime(),
 			Events: x.GetHistoryLength(), Bytes: x.GetHistorySizeBytes(), Version: x.GetVersioningInfo().GetDeploymentVersion().GetBuildId(), Pending: []pending{}}
 		for _, a := range d.GetPendingActivities() {
 			s.Pending = append(s.Pending, pending{a.GetActivityId(), a.GetActivityType().GetName(), a.GetLastWorkerIdentity(), a.GetLastFailure().GetMessage()})
