@@ -102,5 +102,8 @@ func (a *app) cache() (*program.Cache, error) {
 	if a.standIns {
 		settings += " tested"
 	}
+	if a.ownMain {
+		settings += " main"
+	}
 	return c.With(settings), nil
 }

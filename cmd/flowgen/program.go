@@ -160,8 +160,13 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	cmd.Flags().SetInterspersed(false)
 	traceFlag(cmd, &trace)
+	a.mainFlag(cmd)
 	a.slotFlag(cmd)
 	return cmd
+}
+
+func (a *app) mainFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.ownMain, "main", false, "run the program in the folder of FILE, whose main package has what was generated from it")
 }
 
 // runVerbs are the commands about runs that the program itself answers.
@@ -218,6 +223,8 @@ func (a *app) runVerbs() []*cobra.Command {
 		traceFlag(cmd, &trace)
 		if cli.VerbLeaves()[verb] != "" {
 			cmd.Flags().StringVar(&addr, "addr", "", "address to listen on: HOST:PORT")
+		} else {
+			a.mainFlag(cmd)
 		}
 		a.slotFlag(cmd)
 		if verb == "rerun" {
@@ -231,6 +238,12 @@ func (a *app) runVerbs() []*cobra.Command {
 // start becomes the program of a workflow, with the Main of a leaf. The verb is always said, so that an input that looks like another one is still
 // an input.
 func (a *app) start(ctx context.Context, verb, leaf, file string, args []string) error {
+	if a.ownMain && leaf != "" {
+		return usage("--main and --trace exclude each other")
+	}
+	if a.ownMain && !hasMain(file) {
+		return usage("--main: the folder of %s has no main package of a module with %s and a main that calls cli.Main", file, outputName(file))
+	}
 	cache, err := a.cache()
 	if err != nil {
 		return err
@@ -246,7 +259,7 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 		if err != nil {
 			return err
 		}
-		src.Main, src.Stores = leaf, stores
+		src.Main, src.Stores, src.OwnMain = leaf, stores, a.ownMain
 		if slices.Contains(args, "--json-events") || slices.Contains(args, "--quiet") {
 			src.Log = nil
 		}
@@ -262,6 +275,13 @@ func (a *app) start(ctx context.Context, verb, leaf, file string, args []string)
 		return err
 	}
 	return replaceProcess(exe, append([]string{verb}, args...))
+}
+
+// hasMain reports whether the folder of a workflow has a program that was written for it, in a module.
+func hasMain(file string) bool {
+	dir := filepath.Dir(filepath.FromSlash(file))
+	home, err := program.ImportPath(dir)
+	return err == nil && home != "" && program.HasMain(dir, outputName(path.Clean(filepath.ToSlash(file))))
 }
 
 // rootAt has programs and servers named by a relative path found from the folder of a workflow, unless the user has said

@@ -88,6 +88,7 @@ type app struct {
 	overlay  map[string][]byte // texts in place of files
 	serves   bool              // programs have the verb serve, with examples from test cases
 	prices   *priceList        // that was brought; nil: the release's
+	ownMain  bool              // the program is the one in the workflow's folder
 	calls    bool              // programs list their calls, for engines that make them in other processes
 }
 

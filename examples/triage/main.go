@@ -40,12 +40,17 @@ func offline() (*fake.Server, error) {
 	return s, errors.Join(os.Setenv("OPENAI_API_KEY", key), os.Setenv("OPENAI_BASE_URL", s.Base(fake.OpenAI)))
 }
 
-// model answers as a model could that reads the prompts of this folder.
+// model answers as a model could that reads the prompts of this folder. What pull request 8 changes is used nowhere: it searches on and on,
+// unless the prompt says that it should search once.
 func model(r *fake.Request) *fake.Response {
 	var answer *fake.Response
 	switch {
 	case r.Schema != nil:
 		answer = fake.Say(`{"route": "review", "why": "It changes what prices look like."}`)
+	case strings.Contains(r.Messages[0].Text, "cart/tax.go") && (r.Turn() == 0 || !strings.Contains(r.Messages[0].Text, "once")):
+		answer = fake.Ask(llm.Call{ID: fmt.Sprintf("s%d", r.Turn()), Name: "search", Args: `{"text": "cart.Rate"}`})
+	case strings.Contains(r.Messages[0].Text, "cart/tax.go"):
+		answer = fake.Say("The rate falls from 19 to 7, and nothing uses it. Is that meant?")
 	case r.Turn() == 0:
 		answer = fake.Ask(llm.Call{ID: "c1", Name: "search", Args: `{"text": "cart.Price"}`}, llm.Call{ID: "c2", Name: "history", Args: `{"path": "cart/price.go"}`})
 	default:
@@ -56,7 +61,8 @@ func model(r *fake.Request) *fake.Response {
 	return answer
 }
 
-// triage is the workflow with a code host of its own when no other is named.
+// triage is the workflow with a code host of its own, unless there is one at the port that is named: a run that goes on later has the port
+// that it began with.
 type triage struct{ *Workflow }
 
 func newTriage(o ...runtime.Option) (triage, error) {
@@ -65,13 +71,13 @@ func newTriage(o ...runtime.Option) (triage, error) {
 }
 
 func (w triage) Run(ctx context.Context, in Input) (out Output, err error) {
-	if in.Port == 0 {
-		s, err := host.Start()
-		if err != nil {
-			return out, err
-		}
+	s, failed := host.StartAt(int(in.Port))
+	switch {
+	case failed == nil:
 		defer func() { err = errors.Join(err, s.Stop()) }()
 		in.Port = int64(s.Port)
+	case in.Port == 0:
+		return out, failed
 	}
 	return w.Workflow.Run(ctx, in)
 }

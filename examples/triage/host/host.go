@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -21,6 +22,16 @@ const diff = `--- a/cart/price.go
 +func Price(cents int) string { return format(cents) }
 `
 
+// tax is pull request 8: nothing in the repository uses what it changes.
+const tax = `--- a/cart/tax.go
++++ b/cart/tax.go
+@@ -1,3 +1,3 @@
+ package cart
+ 
+-const Rate = 19
++const Rate = 7
+`
+
 // Server is the running code host.
 type Server struct {
 	Port int
@@ -33,16 +44,23 @@ type Server struct {
 }
 
 // Start starts the code host on a port of loopback.
-func Start() (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func Start() (*Server, error) { return StartAt(0) }
+
+// StartAt is Start on a certain port; 0 is any.
+func StartAt(port int) (*Server, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{Port: l.Addr().(*net.TCPAddr).Port, done: make(chan error, 1), comments: map[string]string{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /repos/{owner}/{repo}/pulls/{pr}/diff", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /repos/{owner}/{repo}/pulls/{pr}/diff", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, diff) // the client may be gone
+		text := diff
+		if r.PathValue("pr") == "8" {
+			text = tax
+		}
+		_, _ = io.WriteString(w, text) // the client may be gone
 	})
 	mux.HandleFunc("POST /repos/{owner}/{repo}/pulls/{pr}/comments", s.comment)
 	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

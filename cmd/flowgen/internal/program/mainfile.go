@@ -8,11 +8,13 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
+	"github.com/flowgen-dev/flowgen/internal/files"
 )
 
 // mainFile is the whole hand-written part of a program.
@@ -63,6 +65,33 @@ func (s *Source) examplesText() string {
 		}
 	}
 	return text + "}\n"
+}
+
+// HasMain reports whether a folder has a program that was written for the workflow whose generated file is output: a main package with that
+// file, and a func main that calls the command line of the runtime.
+func HasMain(dir, output string) bool {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || !slices.Contains(names, filepath.Join(dir, output)) {
+		return false
+	}
+	has := false
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := files.Read(name, files.Max)
+		if err != nil {
+			return false
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+		if err != nil || f.Name.Name != "main" {
+			return false
+		}
+		if slices.ContainsFunc(f.Decls, func(d ast.Decl) bool { _, ok := mainFunc(d); return ok }) {
+			has = filepath.Base(name) != output && imports(text, origin.Runtime+"/cli")
+		}
+	}
+	return has
 }
 
 // withoutMain renames func main of a Go file; ok is false when it has none.

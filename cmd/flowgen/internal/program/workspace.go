@@ -38,6 +38,7 @@ type Source struct {
 	Log     io.Writer // is told about a long build; nil: nobody is
 	Main    string    // the leaf of the runtime whose Main the program calls, below runtime/; "": cli, what programs have
 	Stores  []string  // leaves of the runtime, below runtime/, whose stores the program links
+	OwnMain bool      // the program is the one in the folder of the workflow, whose main starts it: HasMain
 	// Examples are the name of the workflow and the JSON of its examples, for programs with the verb serve; nil: there are none.
 	Examples *[2]string
 	Others   []*Source // further workflows of the program, which has the verbs serve and mcp alone then
@@ -185,7 +186,10 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 	}
 	overlay := map[string]string{}
 	w.dir = dir
-	if !imports(flow, home) {
+	switch {
+	case src.OwnMain:
+		err = w.asFolder(src, dir, home, overlay)
+	case !imports(flow, home):
 		// A package of its own below the folder, so that it sees what is internal to it and the folder's package need
 		// not even compile.
 		w.pattern = "./" + filepath.Base(virtual)
@@ -195,7 +199,7 @@ func (w *workspace) inModule(ctx context.Context, src *Source, from origin.Origi
 			return err
 		}
 		err = w.write(map[string][]byte{src.Output: flow, "main.go": src.mainText("")})
-	} else {
+	default:
 		err = w.inPlace(src, dir, home, virtual, overlay)
 	}
 	if err != nil {
@@ -248,6 +252,20 @@ func (w *workspace) inPlace(src *Source, dir, home, virtual string, overlay map[
 		}
 	}
 	return w.write(texts)
+}
+
+// asFolder builds the program in the folder with the generated file as the workflow is now.
+func (w *workspace) asFolder(src *Source, dir, home string, overlay map[string]string) error {
+	flow, assets, err := src.Generate("main", home)
+	if err != nil {
+		return err
+	}
+	if err := w.embed(assets, dir, overlay); err != nil {
+		return err
+	}
+	w.pattern = "."
+	overlay[filepath.Join(dir, src.Output)] = src.Output
+	return w.write(map[string][]byte{src.Output: flow})
 }
 
 // unusedName is a name for a folder, or a .go file, that is not in dir.
