@@ -148,11 +148,31 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (any, error) {
 	if len(body.Input) == 0 {
 		body.Input = json.RawMessage("{}")
 	}
-	st := s.launch(body.Input, "run", body.File, "--runs", s.opts.Runs.Dir(), "--input-json", "-")
+	st := s.launch(body.Input, append(programOf(flow, "run"), "--runs", s.opts.Runs.Dir(), "--input-json", "-")...)
 	if err := st.start(); err != nil {
 		return nil, err
 	}
 	return s.recorded(w, r, st, flow.Name, before)
+}
+
+// programOf begins the arguments of a command that starts the program of a workflow.
+func programOf(w *Workflow, verb string) []string {
+	if w.OwnMain {
+		return []string{verb, "--main", w.File}
+	}
+	return []string{verb, w.File}
+}
+
+func (s *Server) programOf(verb, file string) []string {
+	if w, err := s.opts.Project.Workflow(file); err == nil {
+		return programOf(w, verb)
+	}
+	return []string{verb, file}
+}
+
+// commandOf is such a command as one would write it.
+func (s *Server) commandOf(verb, file string) string {
+	return "flowgen " + strings.Join(s.programOf(verb, file), " ")
 }
 
 // recorded waits until a program that was started has recorded a run that is not one of those before, or has ended.
@@ -234,7 +254,7 @@ func (s *Server) goOn(id string, again bool) (any, error) {
 	if file == "" {
 		return nil, problemf(http.StatusConflict, "no file of this folder is the workflow "+reader.Header().Workflow, "start studio in the folder of the workflow")
 	}
-	args := []string{"resume", file, id, "--runs", s.opts.Runs.Dir()}
+	args := append(s.programOf("resume", file), id, "--runs", s.opts.Runs.Dir())
 	if again {
 		args = append(args, "--again")
 	}
@@ -247,7 +267,7 @@ func (s *Server) goOn(id string, again bool) (any, error) {
 	for { // until it has written, or has refused
 		over, code := st.ended()
 		if now, _ := s.opts.Runs.Size(id); now != size || over && code == 0 {
-			return map[string]string{"run": id, "command": "flowgen resume " + file + " " + id}, nil
+			return map[string]string{"run": id, "command": s.commandOf("resume", file) + " " + id}, nil
 		}
 		if over {
 			return nil, problemf(http.StatusUnprocessableEntity, "the run does not continue", strings.TrimSpace(st.said.String()))

@@ -59,6 +59,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			if s.opts.Server != nil {
 				watch = append(watch, st.changed("runs.changed", s.serverMark(r.Context())))
 			}
+			if s.opts.Temporal != nil {
+				watch = append(watch, st.changed("runs.changed", s.temporalMark(r.Context())))
+			}
+		case isRun && s.opts.Temporal != nil && strings.HasPrefix(id, onTemporal):
+			watch = append(watch, st.temporal(r.Context(), strings.TrimPrefix(id, onTemporal)))
 		case isRun && s.opts.Server != nil && strings.HasPrefix(id, elsewhere):
 			watch = append(watch, st.server(r.Context(), strings.TrimPrefix(id, elsewhere)))
 		case isRun:

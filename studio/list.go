@@ -245,6 +245,9 @@ func (s *Server) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if r.URL.Query().Get("in") == "server" {
 		return s.serverList(r)
 	}
+	if r.URL.Query().Get("in") == "temporal" {
+		return s.temporalList(r)
+	}
 	q := r.URL.Query()
 	all, err := s.opts.Runs.ListStamped()
 	if err != nil {

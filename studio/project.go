@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/cli"
 	"github.com/flowgen-dev/flowgen/studio/picture"
@@ -61,7 +62,11 @@ func (s *Server) project(http.ResponseWriter, *http.Request) (any, error) {
 	if s.opts.Server != nil {
 		server = s.opts.Server.URL
 	}
-	return map[string]any{"server": server, "root": s.opts.Root, "version": s.opts.Version, "read_only": s.opts.ReadOnly, "no_run": s.opts.NoRun || s.opts.ReadOnly,
+	temporal := ""
+	if s.opts.Temporal != nil {
+		temporal = s.opts.Temporal.Program
+	}
+	return map[string]any{"server": server, "temporal": temporal, "root": s.opts.Root, "version": s.opts.Version, "read_only": s.opts.ReadOnly, "no_run": s.opts.NoRun || s.opts.ReadOnly,
 		"runs": s.opts.Runs.String(), "problem": problem, "files": files}, nil
 }
 
@@ -75,7 +80,8 @@ func (s *Server) workflow(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	out := map[string]any{"file": w.File, "name": w.Name, "description": w.Description, "dialect": w.Dialect, "source": w.Source, "diagnostics": w.Diagnostics,
-		"errors": w.Errors, "warnings": w.Warnings, "plan": w.Plan, "manifest": w.Manifest, "go": w.Go, "places": w.Places, "agents": w.Agents, "secrets": w.Secrets}
+		"errors": w.Errors, "warnings": w.Warnings, "plan": w.Plan, "manifest": w.Manifest, "go": w.Go, "places": w.Places, "agents": w.Agents, "secrets": w.Secrets,
+		"command": "flowgen " + strings.Join(programOf(w, "run"), " ")}
 	if w.AtMost != nil {
 		out["at_most"] = w.AtMost
 	}

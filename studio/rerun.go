@@ -43,7 +43,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request) (any, error) {
 	if file == "" {
 		return nil, problemf(http.StatusConflict, "no file of this folder is the workflow "+workflow, "start studio in the folder of the workflow")
 	}
-	args := []string{"rerun", file, id, "--runs", s.opts.Runs.Dir()}
+	args := append(s.programOf("rerun", file), id, "--runs", s.opts.Runs.Dir())
 	if body.From != "" {
 		args = append(args, "--from="+body.From)
 	}

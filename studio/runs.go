@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/cli"
@@ -38,7 +39,7 @@ func (s *Server) stateOf(id string, outcome journal.Outcome) runState {
 	case journal.Cancelled:
 		return stateCancelled
 	}
-	if s.opts.Runs.Busy(id) {
+	if s.opts.Runs.Busy(id) || s.away != "" && outcome != journal.Waiting {
 		return stateRunning
 	}
 	if outcome == journal.Waiting {
@@ -67,8 +68,9 @@ type runHead struct {
 	Places   map[string]runs.PlanNode  `json:"-"`
 	Nodes    map[string]map[string]int `json:"nodes,omitempty"` // by path: how many calls are in each state
 	Agents   []agentBounds             `json:"agents,omitempty"`
-	Server   string                    `json:"server,omitempty"` // address of the server that has the run
-	Lacks    string                    `json:"lacks,omitempty"`  // what it does not say
+	Server   string                    `json:"server,omitempty"`   // address of the server that has the run
+	Lacks    string                    `json:"lacks,omitempty"`    // what it does not say
+	Temporal string                    `json:"temporal,omitempty"` // program that has read the run
 }
 
 // question is one that waits for a user.
@@ -100,6 +102,9 @@ func (s *Server) headOf(r *runs.Reader, damage error) *runHead {
 	head := &runHead{aRun: aRun{ID: r.ID(), Workflow: h.Workflow, Begin: h.Begin, From: h.From, Failure: end.Failure, State: s.stateOf(r.ID(), end.Outcome), summary: summed(r)},
 		Program: h.Program, Graph: h.Graph, Tenant: h.Tenant, Sync: h.Sync, Input: h.Input, Output: end.Output, Waits: []question{}, Nodes: map[string]map[string]int{}}
 	head.Lines, head.Bytes = r.Lines()
+	if s.away != "" {
+		head.Temporal = s.away
+	}
 	if damage != nil {
 		head.Damage, head.State = damage.Error(), stateDamaged
 	}
@@ -131,7 +136,7 @@ func (s *Server) headOf(r *runs.Reader, damage error) *runHead {
 	}
 	for name, verb := range map[string]string{"resume": "resume", "respond": "respond"} {
 		if head.File != "" {
-			head.Commands[name] = "flowgen " + verb + " " + head.File + " " + head.ID
+			head.Commands[name] = s.commandOf(verb, head.File) + " " + head.ID
 		}
 	}
 	return head
@@ -190,6 +195,13 @@ func (s *Server) fileOf(name string) (file string, atMost json.RawMessage, comma
 		file, atMost = f, w.AtMost
 	}
 	return file, atMost, map[string]string{}
+}
+
+func (s *Server) graphOfRun(w http.ResponseWriter, r *http.Request) (any, error) {
+	if strings.HasPrefix(r.PathValue("id"), onTemporal) {
+		return s.temporalGraph(w, r)
+	}
+	return s.runGraph(w, r)
 }
 
 // runGraph is the graph of the workflow as it was when the run began; as it is now where that is not kept.

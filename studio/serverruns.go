@@ -134,12 +134,22 @@ func (s *Server) serverGraph(_ http.ResponseWriter, r *http.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	if file, _, _ := s.fileOf(head.Workflow); file != "" {
-		if w, err := s.opts.Project.Workflow(file); err == nil && w.Info != nil && w.Hash == head.Graph {
-			return picture.Folded(cli.ShapeOf(w.Info), folded(r.URL.Query())), nil
-		}
+	if p := s.graphLike(head.Workflow, head.Graph, folded(r.URL.Query())); p != nil {
+		return p, nil
 	}
 	return nil, problemf(http.StatusNotFound, "no graph", "the server does not give one, and no file of this folder is the version of "+head.Workflow+" that it runs")
+}
+
+// graphLike is the graph of a file of this folder if it is a certain version of a workflow; nil: it is not.
+func (s *Server) graphLike(workflow, hash string, folded []string) *picture.Picture {
+	file, _, _ := s.fileOf(workflow)
+	if file == "" {
+		return nil
+	}
+	if w, err := s.opts.Project.Workflow(file); err == nil && w.Info != nil && w.Hash == hash {
+		return picture.Folded(cli.ShapeOf(w.Info), folded)
+	}
+	return nil
 }
 
 // serverCall is a call by its key; nth says which of the attempts that are over, from 0.

@@ -20,11 +20,12 @@ import (
 
 // Options are what a page is over.
 type Options struct {
-	Root    string // of the project, as the page shows it
-	Version string // of flowgen
-	Project Project
-	Runs    *runs.Folder
-	Server  *Remote // whose runs are shown, too; nil: there is none
+	Root     string // of the project, as the page shows it
+	Version  string // of flowgen
+	Project  Project
+	Runs     *runs.Folder
+	Server   *Remote   // whose runs are shown, too; nil: there is none
+	Temporal *Temporal // whose runs are shown, too; nil: there is none
 
 	Hosts  []string // names besides those of this machine that requests may have, as HOST or HOST:PORT
 	Secure bool     // pages reach it with https
@@ -99,6 +100,7 @@ type Workflow struct {
 	Places      map[string]Place // of nodes, by their paths
 	Agents      []Agent
 	Secrets     []UsedSecret // of all its tools and models; none while it has errors
+	OwnMain     bool         // runs are started by the program in its folder
 }
 
 // A UsedSecret is a secret with the tools and models that send it.
@@ -123,6 +125,13 @@ type Agent struct {
 	Tools  []AgentTool `json:"tools"`
 	Pins   []Pin       `json:"pins"`
 	Policy []string    `json:"policy"` // in words
+	Limits []Limit     `json:"limits"` // that can be edited
+}
+
+// A Limit is a key of a policy, with what is written there; empty: nothing.
+type Limit struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // An AgentTool is a tool that an agent can have.
@@ -151,12 +160,12 @@ type Pin struct {
 	Tool      string   `json:"tool"`
 	Strategy  string   `json:"strategy"`
 	OnMissing string   `json:"on_missing"`
-	Readers   []string `json:"readers"`
+	Readers   []string `json:"readers"` // places, as FILE:LINE:COLUMN
 }
 
 // An Operation is an edit of a workflow file that somebody wants.
 type Operation struct {
-	Kind     string `json:"kind"` // case, fix, pin, tool.on, tool.off, tool.version, materialize, node or undo
+	Kind     string `json:"kind"` // case, fix, pin, pin.set, pin.rename, pin.remove, policy, tool.on, tool.off, tool.version, materialize, node or undo
 	File     string `json:"file"`
 	Node     string `json:"node,omitempty"` // of an agent
 	Tool     string `json:"tool,omitempty"`
@@ -169,7 +178,8 @@ type Operation struct {
 	With     string `json:"with,omitempty"`
 
 	AgentTools string `json:"agent_tools,omitempty"`
-	Pin        string `json:"pin,omitempty"` // of an agent, as NODE.PIN, in place of Call
+	Pin        string `json:"pin,omitempty"`   // of an agent, as NODE.PIN in place of Call; its name where pins are edited
+	Value      string `json:"value,omitempty"` // of the limit Name of a policy; empty: there is none
 }
 
 // An Edit is what an Operation changes.
@@ -192,6 +202,10 @@ type Server struct {
 
 	projectMark, runsMark mark
 	ahead                 sync.WaitGroup // reads what is asked for next
+
+	copies copies // of runs on Temporal
+	copied string // name of the run of a copy
+	away   string // program that has read the run of a copy; empty: the runs are those of the folder
 
 	mu      sync.Mutex // guards the following
 	summary map[string]known
@@ -242,16 +256,17 @@ func (s *Server) routes() {
 	get("workflow", s.workflow)
 	get("node", s.node)
 	get("runs", s.list)
-	get("runs/{id}", s.either(s.run, s.serverRun))
-	get("runs/{id}/calls", s.either(s.calls, nil))
-	get("runs/{id}/calls/{n}", s.either(s.call, s.serverCall))
-	get("runs/{id}/graph", s.either(s.runGraph, s.serverGraph))
-	get("runs/{id}/report", s.either(s.report, nil))
+	get("runs/{id}", s.either(s.copyOf(func(s *Server) handler { return s.run }), s.serverRun))
+	get("runs/{id}/calls", s.either(s.copyOf(func(s *Server) handler { return s.calls }), nil))
+	get("runs/{id}/calls/{n}", s.either(s.copyOf(func(s *Server) handler { return s.call }), s.serverCall))
+	get("runs/{id}/graph", s.either(s.graphOfRun, s.serverGraph))
+	get("runs/{id}/agents", s.either(s.copyOf(func(s *Server) handler { return s.agentsSpent }), nil))
+	get("runs/{id}/report", s.either(s.copyOf(func(s *Server) handler { return s.report }), nil))
 	get("diff/{a}/{b}", s.diff)
 	get("inbox", s.inbox)
 	get("tests", s.tests)
 	get("graph", s.graph)
-	get("runs/{id}/calls/{n}/attachments/{k}", s.either(s.attachment, nil))
+	get("runs/{id}/calls/{n}/attachments/{k}", s.either(s.copyOf(func(s *Server) handler { return s.attachment }), nil))
 	get("usage", s.usage)
 	s.mux.HandleFunc("GET /api/v1/runs/{id}/calls/{n}/{what}", s.value)
 	s.mux.HandleFunc("GET /api/v1/events", s.events)

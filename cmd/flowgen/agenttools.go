@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/ir"
-	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
 // What switchTool does.
@@ -23,23 +21,15 @@ const (
 // switchTool adds a tool to the `tools` of an agent, or takes it out: the smallest edit of the file, which is written only if the
 // result passes `check`. dry writes nothing.
 func (a *app) switchTool(name, node, tool, how string, dry bool) error {
-	files := newDisk()
-	before := a.compile(files, name)
-	if before.program == nil {
-		return a.report(before.list, false)
-	}
-	if before.workflow.Public {
-		return fmt.Errorf("%s is not in flowgen's own language: `flowgen convert %s` makes such a file", name, name)
-	}
-	_, n, err := agentNode(&before.workflow.Body, node)
+	e, err := a.agentIn(name, node)
 	if err != nil {
 		return err
 	}
-	tools := toolsOfAgent(before.workflow, n.Verb.(*ir.Agent))
+	tools := toolsOfAgent(e.before.workflow, e.agent)
 	if len(tools) == 0 {
 		return fmt.Errorf("the agent of node %s has no `tools` in the file: write the first one there", node)
 	}
-	t := toolNamed(before.workflow, tool)
+	t := toolNamed(e.before.workflow, tool)
 	if t == nil {
 		return fmt.Errorf("the workflow has no tool %s", tool)
 	}
@@ -47,32 +37,17 @@ func (a *app) switchTool(name, node, tool, how string, dry bool) error {
 	if file == nil || file.Module != "" {
 		return fmt.Errorf("the `tools` of node %s are not in a file of this folder", node)
 	}
-	text, err := switched(before.workflow, tools, t, how)
+	text, err := switched(e.before.workflow, tools, t, how)
 	if err != nil {
 		return err
 	}
-	edited := newDisk()
-	for n, t := range files.texts {
-		edited.texts[n] = t
-	}
-	edited.names = append(edited.names, files.names...)
-	edited.texts[file.Name] = []byte(text)
-	after := a.compile(edited, name)
-	if err := a.report(newOnly(before.list, after.list), false); err != nil {
-		fmt.Fprintf(a.stderr, "flowgen: the workflow has mistakes then; nothing was written\n")
+	after, err := a.tried(e, map[string]string{file.Name: text}, dry)
+	if err != nil {
 		return err
 	}
-	_, n, err = agentNode(&after.workflow.Body, node)
+	_, n, err := agentNode(&after.workflow.Body, node)
 	if err != nil || has(after.workflow, toolsOfAgent(after.workflow, n.Verb.(*ir.Agent)), t) != (how != toolOff) {
 		return errors.New("the edited file does not say so")
-	}
-	if dry { // test cases that name the tool do not hold it back, and are said before it is written
-		a.cases(files, before)
-		programs := len(after.list)
-		a.cases(edited, after)
-		_ = a.report(slices.DeleteFunc(after.list[programs:], func(d diag.Diagnostic) bool {
-			return slices.ContainsFunc(before.list, func(b diag.Diagnostic) bool { return b.Code == d.Code && b.Message == d.Message })
-		}), false)
 	}
 	if _, err := io.WriteString(a.stdout, unified(file.Name, file.Text, text)); err != nil || dry {
 		return err

@@ -71,20 +71,11 @@ func (a *app) pin(f *pinFlags, node, tool string) error {
 	if err != nil {
 		return err
 	}
-	files := newDisk()
-	before := a.compile(files, name)
-	if before.program == nil {
-		return a.report(before.list, false)
-	}
-	if before.workflow.Public {
-		return fmt.Errorf("%s is not in flowgen's own language, which pins are written in: `flowgen convert %s` makes such a file", name, name)
-	}
-	containers, n, err := agentNode(&before.workflow.Body, node)
+	e, err := a.agentIn(name, node)
 	if err != nil {
 		return err
 	}
-	agent := n.Verb.(*ir.Agent)
-	tool, err = toolOf(before.workflow, agent, node, tool)
+	tool, err = toolOf(e.before.workflow, e.agent, node, tool)
 	if err != nil {
 		return err
 	}
@@ -95,7 +86,7 @@ func (a *app) pin(f *pinFlags, node, tool string) error {
 	if !idForm.MatchString(id) {
 		return usage("--name %q: the name of a pin is made of lower-case letters, digits and _, starting with a letter", id)
 	}
-	if slices.ContainsFunc(agent.Pins, func(p *ir.Pin) bool { return p.Name.Name == id }) {
+	if slices.ContainsFunc(e.agent.Pins, func(p *ir.Pin) bool { return p.Name.Name == id }) {
 		return usage("node %s has a pin %s already; --name gives another one", node, id)
 	}
 	fields := []insert.Field{{Name: "tool", Value: tool}}
@@ -105,18 +96,19 @@ func (a *app) pin(f *pinFlags, node, tool string) error {
 	if f.missing != pinMissing[0] {
 		fields = append(fields, insert.Field{Name: "on_missing", Value: f.missing})
 	}
-	at := insert.Path(containers, n.ID.Name)
-	if shared := declaredAgent(before.workflow, agent); shared != nil && len(shared.Agent.Pins) > 0 && !insert.Has(n.ID.Span.File.Text, at, "pins") {
-		at = []string{"agents", shared.Name.Name} // pins of the node would replace those of the agent
-	}
-	text, err := insert.Entry(n.ID.Span.File.Text, at, "pins", id, fields)
+	text, err := insert.Entry(e.text, e.at("pins"), "pins", id, fields) // pins of the node would replace those of its agent
 	if err != nil {
 		return fmt.Errorf("node %s cannot be written: %w", node, err)
 	}
-	if err := a.stillPinned(files, before, text, node, id); err != nil {
+	after, err := a.tried(e, map[string]string{name: text}, f.dry)
+	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(a.stdout, unified(name, n.ID.Span.File.Text, text)); err != nil || f.dry {
+	_, n, err := agentNode(&after.workflow.Body, node)
+	if err != nil || !slices.ContainsFunc(n.Verb.(*ir.Agent).Pins, func(p *ir.Pin) bool { return p.Name.Name == id }) {
+		return errors.New("the edited file does not have the pin")
+	}
+	if _, err := io.WriteString(a.stdout, unified(name, e.text, text)); err != nil || f.dry {
 		return err
 	}
 	if err := atomicfile.Write(filepath.FromSlash(name), []byte(text)); err != nil {
@@ -197,24 +189,4 @@ func toolOf(wf *ir.Workflow, agent *ir.Agent, node, tool string) (string, error)
 		return "", fmt.Errorf("the agent of node %s has no tool %s; did you mean %s?", node, tool, near)
 	}
 	return "", fmt.Errorf("the agent of node %s has no tool %s; it has %s", node, tool, strings.Join(names, ", "))
-}
-
-// stillPinned checks the workflow with the new text.
-func (a *app) stillPinned(files *disk, before *compiled, text, node, id string) error {
-	edited := newDisk()
-	for n, t := range files.texts {
-		edited.texts[n] = t
-	}
-	edited.names = append(edited.names, files.names...)
-	edited.texts[before.name] = []byte(text)
-	after := a.compile(edited, before.name)
-	if err := a.report(newOnly(before.list, after.list), false); err != nil {
-		fmt.Fprintf(a.stderr, "flowgen: with pin %s the workflow has mistakes; nothing was written\n", id)
-		return err
-	}
-	_, n, err := agentNode(&after.workflow.Body, node)
-	if err != nil || !slices.ContainsFunc(n.Verb.(*ir.Agent).Pins, func(p *ir.Pin) bool { return p.Name.Name == id }) {
-		return errors.New("the edited file does not have the pin")
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/origin"
 	"github.com/flowgen-dev/flowgen/runtime/engine"
+	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
 	"github.com/flowgen-dev/flowgen/studio"
@@ -107,25 +108,31 @@ func journalFile(named *runs.Folder, file, scratch string) (folder *runs.Folder,
 	if err != nil {
 		return nil, "", err
 	}
-	text, err := j.MarshalText()
-	if err != nil {
-		return nil, "", err
-	}
 	id = strings.TrimSuffix(name, ".jsonl")
 	if engine.CheckRunID(id) != nil {
 		id = "journal"
 	}
-	if err := os.Mkdir(filepath.Join(scratch, id), 0o700); err != nil {
-		return nil, "", err
-	}
-	log, _, err := wal.Open(wal.OS, filepath.Join(scratch, id, "journal.jsonl"), wal.Off)
+	folder, err = alone(j, scratch, id)
+	return folder, id, err
+}
+
+// alone writes a journal into a folder of runs, where it is the only run.
+func alone(j *journal.Journal, dir, id string) (*runs.Folder, error) {
+	text, err := j.MarshalText()
 	if err != nil {
-		return nil, "", err
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, id), 0o700); err != nil {
+		return nil, err
+	}
+	log, _, err := wal.Open(wal.OS, filepath.Join(dir, id, "journal.jsonl"), wal.Off)
+	if err != nil {
+		return nil, err
 	}
 	for line := range bytes.Lines(text) {
 		if err := log.Append(bytes.TrimSuffix(line, []byte("\n")), false); err != nil {
-			return nil, "", errors.Join(err, log.Close())
+			return nil, errors.Join(err, log.Close())
 		}
 	}
-	return runs.Open(scratch, runs.Options{ReadOnly: true}), id, log.Close()
+	return runs.Open(dir, runs.Options{ReadOnly: true}), log.Close()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ func (s *runSource) open(stderr io.Writer) (func(name string) (id string, j *jou
 	}
 	return func(name string) (string, *journal.Journal, error) {
 		if s.remote(name) {
-			j, err := remoteRun(stderr, s.program, name)
+			j, err := remoteRun(context.Background(), stderr, s.program, name)
 			return name, j, err
 		}
 		return folder.Named("", name)
@@ -66,8 +67,8 @@ func (s *saying) Write(p []byte) (int, error) {
 }
 
 // remoteRun reads a run on Temporal with its program. The compiler itself has no client of Temporal.
-func remoteRun(stderr io.Writer, program, id string) (*journal.Journal, error) {
-	cmd := exec.Command(program, "inspect", "--temporal", "--format", "jsonl", "--", id)
+func remoteRun(ctx context.Context, stderr io.Writer, program, id string) (*journal.Journal, error) {
+	cmd := exec.CommandContext(ctx, program, "inspect", "--temporal", "--format", "jsonl", "--", id)
 	said := &saying{w: stderr}
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()

@@ -30,6 +30,7 @@ type studioFlags struct {
 	hosts           []string
 	cert, key       string // files, for TLS
 	server, token   string // of `serve`, and the file with a token for it
+	temporal        string // program that reads runs on Temporal
 	proxy, open     bool
 	readOnly, noRun bool
 }
@@ -63,6 +64,7 @@ func (a *app) studioCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in a browser")
 	cmd.Flags().StringVar(&f.server, "server", "", "also show the runs of a `serve` server at this URL, such as https://triage.example.com")
 	cmd.Flags().StringVar(&f.token, "server-token", "", "`FILE` with a token of the server")
+	cmd.Flags().StringVar(&f.temporal, "temporal", "", "also show the runs on Temporal, which this `PROGRAM` of `build --engine temporal` reads")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "change and start nothing")
 	cmd.Flags().BoolVar(&f.noRun, "no-run", false, "start nothing; edits and answers are written")
 	return cmd
@@ -90,6 +92,11 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 			return err
 		}
 	}
+	if f.temporal != "" {
+		if f.temporal, err = programFile(f.temporal); err != nil {
+			return err
+		}
+	}
 	if err := os.Chdir(folder); err != nil {
 		return err
 	}
@@ -105,13 +112,18 @@ func (a *app) studio(ctx context.Context, f *studioFlags, folder string) error {
 	if err != nil {
 		return err
 	}
+	temporal, done, err := f.onTemporal()
+	if err != nil {
+		return err
+	}
+	defer done()
 	listeners, err := f.listen()
 	if err != nil {
 		return err
 	}
 	port := strconv.Itoa(listeners[0].Addr().(*net.TCPAddr).Port)
 	server := studio.New(studio.Options{
-		Root: root, Version: origin.Version(), Project: newStudioProject(recorded.Dir()), Runs: recorded, Server: remote, ReadOnly: f.readOnly, NoRun: f.noRun, Hosts: f.hosts, Secure: f.cert != "" || f.proxy,
+		Root: root, Version: origin.Version(), Project: newStudioProject(recorded.Dir()), Runs: recorded, Server: remote, Temporal: temporal, ReadOnly: f.readOnly, NoRun: f.noRun, Hosts: f.hosts, Secure: f.cert != "" || f.proxy,
 		Command: func(args ...string) *exec.Cmd { return exec.Command(self, args...) },
 	}, port)
 	fmt.Fprintf(a.stderr, "flowgen: studio of %s, until Ctrl-C:\n", root)

@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
+	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/index"
 	"github.com/flowgen-dev/flowgen/codegen"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -140,11 +142,12 @@ func shown(one *app, c *compiled, disk *disk) *studio.Workflow {
 	w.Name, w.Description, w.Dialect = c.workflow.Name.Name, c.workflow.Description, c.workflow.Origin
 	placesOf(&c.workflow.Body, "", w.Places)
 	w.Input = json.RawMessage(schema.JSONSchema(&schema.Type{Kind: schema.Struct, Fields: c.workflow.Input}))
-	agentsOf(c.workflow, &c.workflow.Body, "", &w.Agents)
+	agentsOf(c, &c.workflow.Body, "", &w.Agents)
 	if c.program == nil || c.workflow.Library {
 		return w
 	}
 	w.Info = described(c.program)
+	w.OwnMain = hasMain(c.name)
 	w.Hash = hashes.Of(c.program).Graph
 	why := plan.Why(c.program)
 	w.Plan, _ = cli.PlanText(why.JSON())
@@ -178,27 +181,26 @@ func placesOf(body *ir.Body, path string, places map[string]studio.Place) {
 }
 
 // agentsOf lists the agents of a body and those inside of it.
-func agentsOf(wf *ir.Workflow, body *ir.Body, path string, list *[]studio.Agent) {
+func agentsOf(c *compiled, body *ir.Body, path string, list *[]studio.Agent) {
 	for _, n := range body.Nodes {
 		full := strings.TrimPrefix(path+"/"+n.ID.Name, "/")
 		if agent, ok := n.Verb.(*ir.Agent); ok {
-			*list = append(*list, agentOf(wf, full, agent))
+			*list = append(*list, agentOf(c, full, agent))
 		}
 		if inner := inside(n); inner != nil {
-			agentsOf(wf, inner, full, list)
+			agentsOf(c, inner, full, list)
 		}
 	}
 }
 
-func agentOf(wf *ir.Workflow, node string, agent *ir.Agent) studio.Agent {
+func agentOf(c *compiled, node string, agent *ir.Agent) studio.Agent {
+	wf := c.workflow
 	out := studio.Agent{Node: node, Name: agent.Agent.Name, Model: agent.Model.Name, Tools: []studio.AgentTool{}, Pins: []studio.Pin{}, Policy: []string{}}
-	on, pins, policy := agent.Tools, agent.Pins, agent.Policy
-	if shared := declaredAgent(wf, agent); shared != nil {
+	shared := declaredAgent(wf, agent)
+	on, pins, policy := agent.Tools, pinsOf(agent, shared), agent.Policy
+	if shared != nil {
 		if len(on) == 0 {
 			on = shared.Agent.Tools
-		}
-		if len(pins) == 0 {
-			pins = shared.Agent.Pins
 		}
 		if policy == nil {
 			policy = shared.Agent.Policy
@@ -221,12 +223,18 @@ func agentOf(wf *ir.Workflow, node string, agent *ir.Agent) studio.Agent {
 		}
 		out.Tools = append(out.Tools, tool)
 	}
+	var refs []index.Ref
+	if len(pins) > 0 {
+		refs = refsOf(c)
+	}
 	for _, pin := range pins {
-		out.Pins = append(out.Pins, studio.Pin{Name: pin.Name.Name, Tool: pin.Tool.Name, Strategy: pin.Strategy, OnMissing: pin.OnMissing})
+		readers := placesOfRefs(pinReaders(refs, pin))
+		out.Pins = append(out.Pins, studio.Pin{Name: pin.Name.Name, Tool: pin.Tool.Name, Strategy: pin.Strategy, OnMissing: missingWord(pin), Readers: readers})
 	}
 	if policy != nil {
 		out.Policy = policyWords(policy)
 	}
+	out.Limits = limitsOf(policy)
 	return out
 }
 
@@ -249,13 +257,41 @@ func secretOf(wf *ir.Workflow, name string) studio.UsedSecret {
 // ownerWords are what the page calls the places of secrets.
 var ownerWords = map[string]string{"not set": "missing", ".env": "workspace", "/run/secrets": "organisation", "environment": "user"}
 
+// limitsOf are the limits of a policy as files write them; those that are not written are empty.
+func limitsOf(p *ir.Policy) []studio.Limit {
+	var list []studio.Limit
+	for _, key := range policyKeys {
+		list = append(list, studio.Limit{Name: key})
+	}
+	if p == nil {
+		return list
+	}
+	for i, n := range []*int64{p.MaxIterations, p.MaxToolCalls, p.MaxTokens} {
+		if n != nil && *n == ir.Unbounded {
+			list[i].Value = "unbounded"
+		} else if n != nil {
+			list[i].Value = strconv.FormatInt(*n, 10)
+		}
+	}
+	list[3].Value = p.MaxCostUSD
+	var effects []string
+	for _, e := range p.Effects {
+		effects = append(effects, e.String())
+	}
+	list[4].Value = strings.Join(effects, ", ")
+	return list
+}
+
 func policyWords(p *ir.Policy) []string {
 	out := []string{}
 	for _, bound := range []struct {
 		name string
 		n    *int64
 	}{{"turns", p.MaxIterations}, {"tool calls", p.MaxToolCalls}, {"tokens", p.MaxTokens}} {
-		if bound.n != nil {
+		switch {
+		case bound.n != nil && *bound.n == ir.Unbounded:
+			out = append(out, bound.name+" without a bound")
+		case bound.n != nil:
 			out = append(out, fmt.Sprintf("at most %d %s", *bound.n, bound.name))
 		}
 	}
@@ -320,6 +356,8 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			return nil, one.editNode(op, dry)
 		case "fix":
 			return nil, one.fixes(op.File, dry)
+		case pinSet, pinRename, pinRemove, policyEdit:
+			return nil, one.editAgent(op, dry)
 		case toolOn, toolOff, toolVersion:
 			return nil, one.switchTool(op.File, op.Node, op.Tool, op.Kind, dry)
 		case "materialize":
@@ -334,7 +372,7 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			}
 			return nil, one.materialize(f, []string{op.Run, op.Call})
 		}
-		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, tool.on, tool.off, tool.version, materialize, node and undo", op.Kind)
+		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, pin.set, pin.rename, pin.remove, policy, tool.on, tool.off, tool.version, materialize, node and undo", op.Kind)
 	})
 	if errors.Is(err, errReported) {
 		err = errors.New(strings.TrimSpace(notes.String()))

@@ -56,6 +56,41 @@ func mousePinned(t *testing.T, exe, browser string) {
 	if want := strings.Replace(scout, "{found: {tool: search}}", "{found: {tool: search}, blame: {tool: blame}}", 1); s.read("scout.flowgen.yaml") != want {
 		t.Errorf("the file is\n%s", s.read("scout.flowgen.yaml"))
 	}
+	s.changed()
+}
+
+// changed: a pin gets another name together with its reader, another limit is written, and a pin that is read is not removed. Each is the
+// smallest edit, and was shown before it was written.
+func (s *story) changed() {
+	s.t.Helper()
+	s.expect = []string{"422"} // a pin that is read is not removed
+	want := s.read("scout.flowgen.yaml")
+	s.click("Change")
+	s.fill("[name=pin-name]", "hit")
+	s.click("Show the edit")
+	s.wait(`document.querySelectorAll(".diff .add").length === 2 && document.querySelectorAll(".diff .del").length === 2`)
+	s.picture("pin-renamed")
+	s.click("Write")
+	s.wait(`document.querySelector(".agent table")?.innerText.includes("hit")`)
+	want = strings.NewReplacer("{found: {tool", "{hit: {tool", "help.found", "help.hit").Replace(want)
+	if got := s.read("scout.flowgen.yaml"); got != want {
+		s.t.Errorf("with another name of the pin the file is\n%s", got)
+	}
+	s.fill("[name=max_tool_calls]", "8")
+	s.click("Show the edit")
+	s.wait(`document.querySelectorAll(".diff .add").length === 1 && document.querySelectorAll(".diff .del").length === 1`)
+	s.click("Write")
+	s.wait(`document.querySelector(".agent h2").innerText.includes("at most 8 tool calls")`)
+	if want = strings.Replace(want, "max_tool_calls: 4", "max_tool_calls: 8", 1); s.read("scout.flowgen.yaml") != want {
+		s.t.Errorf("with another limit the file is\n%s", s.read("scout.flowgen.yaml"))
+	}
+	s.click("Change")
+	s.eval(`document.querySelector("[name=pin-remove]").click(); 0`)
+	s.click("Show the edit")
+	s.sees("is read at scout.flowgen.yaml:")
+	if s.read("scout.flowgen.yaml") != want {
+		s.t.Errorf("the file is\n%s", s.read("scout.flowgen.yaml"))
+	}
 }
 
 // pinMade: the page shows what an agent was offered and called; the call of its pin becomes a node, after it was shown where its edges
@@ -78,6 +113,7 @@ func pinMade(t *testing.T, exe, browser string) {
 	s.wait(`/offered and not called:\s+scout.blame@1/.test(document.querySelector("[aria-label='Tools of the agent']").innerText)`)
 	s.picture("agent")
 	s.open("/w?file=scout.flowgen.yaml&tab=agents")
+	s.wait(`document.querySelector(".left")?.innerText.replace(/\s+/g, " ").includes("turns 2 / 3 tool calls 1 / 4")`)
 	s.click("Make a node")
 	s.click("Show the edit")
 	s.wait(`document.querySelector(".placed g.node.on")`)

@@ -20,12 +20,7 @@ func TestExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(s.dir, "triage")
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "./examples/triage")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	t.Setenv("OPENAI_API_KEY", "") // the example brings a model then
 	before, err := os.ReadFile(filepath.Join(root, "examples", "triage", "triage.flowgen.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -36,27 +31,21 @@ func TestExample(t *testing.T) {
 	if err := chromedp.Do(s.ctx, chromedp.EmulateViewport(1280, 760)); err != nil {
 		t.Fatal(err)
 	}
-	run := func() {
+	start := func(fields map[string]string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), program, "--runs", runs, "--quiet")
-		cmd.Dir = filepath.Join(root, "examples", "triage")
-		for _, v := range os.Environ() {
-			if !strings.HasPrefix(v, "OPENAI_") {
-				cmd.Env = append(cmd.Env, v)
-			}
+		s.open("/w?file=triage.flowgen.yaml")
+		s.wait(`document.querySelector(".lead .btn.main")?.disabled === false`)
+		s.press("r")
+		s.wait(`document.querySelector("form.start [name=pr]")`)
+		for name, text := range fields {
+			s.fill("form.start [name="+name+"]", text)
 		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		s.click("Start")
+		s.wait(`location.pathname.startsWith("/r/triage-")`)
 	}
-	s.open("/r")
-	s.sees("0 runs")
-	run()
-	s.wait(`document.querySelectorAll(".run-row .done").length === 1`)
-	run()
-	s.wait(`document.querySelectorAll(".run-row .done").length === 2`)
-	s.press("\r")
+	start(nil)
 	s.wait(`document.querySelectorAll(".rows .row").length >= 6`)
+	s.wait(`document.querySelector(".lead .done")`)
 	s.press("g")
 	s.wait(`document.querySelector("g.node.s-done .calls")`)
 	s.picture("example-graph")
@@ -78,6 +67,21 @@ func TestExample(t *testing.T) {
 	s.wait(`document.querySelectorAll(".diff .add").length === 1 && document.querySelectorAll(".diff .del").length === 1`)
 	s.eval(`document.querySelector(".root").textContent = "examples/triage"; 0`)
 	s.picture("studio-agent")
+	// The failed run again, with another prompt, and both compared.
+	start(map[string]string{"pr": "8"})
+	s.wait(`document.querySelector(".lead .fail")`)
+	s.wait(`document.querySelectorAll(".rows .row").length >= 6`)
+	s.row("model")
+	s.press("\r")
+	s.wait(`document.querySelector(".call .head code")`)
+	s.press("x")
+	s.wait(`document.querySelector(".rerun [name=prompt]")?.value.includes("Review this diff")`)
+	s.fill(".rerun [name=prompt]", "Review this diff, and search once:\n\n{{ diff }}\n\nA scan has found: {{ findings | json }}\n")
+	s.click("Rerun")
+	s.wait(`location.pathname.startsWith("/d/triage-")`)
+	s.wait(`document.querySelectorAll(".side .done").length > 0 && document.querySelectorAll(".side .fail").length > 0`)
+	s.sees("nothing uses it")
+	s.picture("example-compared")
 	s.open("/usage?group=node")
 	s.sees("triage: review")
 	if after, err := os.ReadFile(filepath.Join(root, "examples", "triage", "triage.flowgen.yaml")); err != nil || string(after) != string(before) {

@@ -1,21 +1,20 @@
 // A workflow: graph, text with marks, diagnostics, plan, manifest, generated Go, its agents, and a form that starts a run.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Agent, AgentPanel } from "./agents";
 import { post } from "./api";
 import { Boxes, type Picture } from "./graph";
-import { type AtMost, flowAddress, type Project, Proposal, type Run, runAddress, useData, worstCase } from "./pages";
-import { Badge, Link, Main, Mark, scrolls, slim, Trouble, word } from "./parts";
+import { type AtMost, flowAddress, type Project, Proposal, runAddress, useData, worstCase } from "./pages";
+import { Badge, Link, Main, Mark, scrolls, slim, Trouble } from "./parts";
 import { go, keys, route, set } from "./route";
-import { Advice, Owner, type Secret, Secrets, type UsedSecret } from "./secrets";
+import { Secrets, type UsedSecret } from "./secrets";
 import { line, plain } from "./text";
 
 interface Place { file: string; line: number; col: number; end: number }
 interface Diagnostic { fixes?: unknown[]; severity: string; code: string; message: string; file?: string; range?: { start: { line: number; column: number }; end: { line: number; column: number } }; help?: string }
-interface Tool { name: string; full_name: string; description?: string; version: string; category?: string; tags?: string[]; effects: string; deprecated?: string; on: boolean; secrets?: Secret[] }
-interface Agent { node: string; name: string; model: string; tools: Tool[]; pins: { name: string; tool: string; strategy: string; on_missing: string }[]; policy: string[] }
 interface Flow {
   file: string; name: string; description: string; dialect: string; source: string; diagnostics: Diagnostic[]; errors: number; warnings: number; plan: string; manifest: string; go: string;
-  places: Record<string, Place>; agents: Agent[]; secrets: UsedSecret[]; at_most?: AtMost; input?: Schema; graph?: Picture;
+  places: Record<string, Place>; agents: Agent[]; secrets: UsedSecret[]; command: string; at_most?: AtMost; input?: Schema; graph?: Picture;
 }
 interface Schema { type?: string; enum?: string[]; properties?: Record<string, Schema>; required?: string[]; default?: unknown; description?: string; items?: Schema; $ref?: string; anyOf?: Schema[] }
 
@@ -53,7 +52,7 @@ export function FlowPage({ project }: { project?: Project }) {
         <span class="grow" />
         <span class="dim">{worstCase(f.at_most)}</span>
         {f.name && <Link class="btn" to={"/r?workflow=" + encodeURIComponent(f.name)}>Runs</Link>}
-        <button class="btn main" disabled={!runnable} title={!f.graph ? "it has errors" : project?.no_run ? "studio starts nothing: --no-run or --read-only" : "flowgen run " + f.file} onClick={() => openForm(!form)}>Run <kbd>r</kbd></button>
+        <button class="btn main" disabled={!runnable} title={!f.graph ? "it has errors" : project?.no_run ? "studio starts nothing: --no-run or --read-only" : f.command} onClick={() => openForm(!form)}>Run <kbd>r</kbd></button>
       </div>
       {form && runnable && <Start flow={f} close={() => openForm(false)} />}
       <div class="columns flow" {...(slim.value ? scrolls("Graph and text") : {})}>
@@ -173,79 +172,6 @@ function GoText({ text, flow, node }: { text: string; flow: Flow; node: string }
   return <pre class="code cnt" ref={box} {...scrolls("Generated Go")}>{lines.slice(0, 20000).map((l, i) => <span class={i === on ? "on" : ""}>{plain(l)}{"\n"}</span>)}</pre>;
 }
 
-function AgentPanel({ agent, file, workflow, native, off, onWritten }: { agent: Agent; file: string; workflow: string; native: boolean; off?: boolean; onWritten: () => void }) {
-  const [text, search] = useState("");
-  const [category, pick] = useState("");
-  const [old, showOld] = useState(false);
-  const [pin, open] = useState("");
-  const [turn, switchOf] = useState("");
-  const [made, make] = useState("");
-  const [swap, swapTo] = useState("");
-  const [op, change] = useState({ name: "", strategy: "latest", on_missing: "skip" });
-  const categories = [...new Set(agent.tools.map((t) => t.category).filter(Boolean))] as string[];
-  const words = text.toLowerCase();
-  // other is the version of a tool that is on, in whose place this one can be.
-  const other = (t: Tool) => agent.tools.find((o) => o.on && o !== t && o.full_name.split("@")[0] === t.full_name.split("@")[0]);
-  const list = agent.tools.filter((t) => (old || !t.deprecated || t.on) && (!category || t.category === category) && [t.name, t.full_name, t.description, t.effects, ...(t.tags ?? [])].join(" ").toLowerCase().includes(words));
-  return (
-    <section class="agent">
-      <h2>{line(agent.node)} <small>{agent.name !== agent.model && line(agent.name) + " "}{line(agent.model)}{agent.policy.length > 0 && ": " + agent.policy.join(", ")}</small></h2>
-      <div class="bar">
-        <label class="field grow"><span class="vh">Search tools</span><input type="search" placeholder="Search tools" value={text} onInput={(e) => search(e.currentTarget.value)} /></label>
-        {categories.map((c) => <button class="chip" aria-pressed={c === category} onClick={() => pick(c === category ? "" : c)}>{line(c)}</button>)}
-        <label class="pick"><input type="checkbox" checked={old} onChange={(e) => showOld(e.currentTarget.checked)} /> deprecated</label>
-      </div>
-      <ul class="tools">
-        {list.map((t) => (
-          <li>
-            <div class="flex wrap"><Mark state={t.on ? "done" : "idle"} /><b>{line(t.name)}</b><code class="faint">{line(t.full_name)}</code>{t.effects && <Badge>{t.effects}</Badge>}{t.on ? <Badge tone="done">on</Badge> : <Badge>off</Badge>}
-              {t.deprecated && <Badge tone="wait">{t.deprecated}</Badge>}
-              {t.secrets?.map((s) => <Owner secret={s} />)}
-              <span class="grow" />
-              {native && (t.on || !t.deprecated) && <button class="btn" aria-expanded={turn === t.name} onClick={() => switchOf(turn === t.name ? "" : t.name)}>{t.on ? "Switch off" : "Switch on"}</button>}
-              {native && !t.on && !t.deprecated && other(t) && <button class="btn" aria-expanded={swap === t.name} onClick={() => swapTo(swap === t.name ? "" : t.name)}>Use in place of {line(other(t)!.name)}</button>}
-              {t.on && native && <button class="btn" aria-expanded={pin === t.name} onClick={() => open(pin === t.name ? "" : t.name)}>Pin</button>}</div>
-            {t.description && <p class="dim">{line(t.description, 300)}</p>}
-            {t.secrets?.map((s) => <Advice secret={s} />)}
-            {t.deprecated && <p class="wait">{t.deprecated === "blocked" ? "The tool is blocked: no agent can call it." : "The tool is deprecated: use another one or another version."}</p>}
-            {turn === t.name && <Proposal op={{ kind: t.on ? "tool.off" : "tool.on", file, node: agent.node, tool: t.name }} off={off} onWritten={() => { switchOf(""); onWritten(); }} />}
-            {swap === t.name && <Proposal op={{ kind: "tool.version", file, node: agent.node, tool: t.name }} off={off} onWritten={() => { swapTo(""); onWritten(); }} />}
-            {pin === t.name && <div class="pin-form">
-              <label class="pick">name <input value={op.name} placeholder={t.name} onInput={(e) => change({ ...op, name: e.currentTarget.value })} /></label>
-              <label class="pick">strategy <select value={op.strategy} onChange={(e) => change({ ...op, strategy: e.currentTarget.value })}><option>latest</option><option>first_success</option></select></label>
-              <label class="pick">on_missing <select value={op.on_missing} onChange={(e) => change({ ...op, on_missing: e.currentTarget.value })}><option>skip</option><option>fail</option><option>keep</option></select></label>
-              <Proposal op={{ kind: "pin", file, node: agent.node, tool: t.name, ...op }} off={off} onWritten={onWritten} />
-            </div>}
-          </li>
-        ))}
-      </ul>
-      {!list.length && <p class="empty">No tool has these words.</p>}
-      <h3>Pins</h3>
-      {made && <PinNode key={made} pin={agent.node + "." + made} file={file} workflow={workflow} off={off} onWritten={onWritten} />}
-      {agent.pins.length ? <table class="sums"><tbody>{agent.pins.map((p) => <tr><th>{line(p.name)}</th><td><code>{line(p.tool)}</code></td><td>{p.strategy}</td><td>{p.on_missing}</td><td>{agent.tools.some((t) => t.name === p.tool && !t.on) ? <Badge tone="wait">null from now on: its tool is off</Badge> : null}</td>
-        <td class="num">{native && <button class="btn" aria-expanded={made === p.name} onClick={() => make(made === p.name ? "" : p.name)}>Make a node</button>}</td></tr>)}</tbody></table> : <p class="dim">none</p>}
-    </section>
-  );
-}
-
-// PinNode makes a node of the call that a pin has selected in a run.
-function PinNode({ pin, file, workflow, off, onWritten }: { pin: string; file: string; workflow: string; off?: boolean; onWritten: () => void }) {
-  const { data, error } = useData<{ runs: Run[] }>("runs?workflow=" + encodeURIComponent(workflow), "runs", ["runs.changed"]);
-  const [run, pick] = useState("");
-  const [name, write] = useState("");
-  if (error) return <Trouble text={error} />;
-  const runs = data?.runs.slice(0, 20) ?? [];
-  if (!runs.length) return <p class="dim">No run of this workflow is recorded: there is no call to make a node of.</p>;
-  const from = run || runs[0].id;
-  return (
-    <div class="pin-form">
-      <label class="pick">{line(pin)} in run <select name="run" value={from} onChange={(e) => pick(e.currentTarget.value)}>{runs.map((r) => <option value={r.id}>{line(r.id)} {word(r.state)}</option>)}</select></label>
-      <label class="pick">id <input value={name} placeholder="after the tool" onInput={(e) => write(e.currentTarget.value)} /></label>
-      <Proposal op={{ kind: "materialize", file, run: from, pin, name }} off={off} onWritten={onWritten} />
-    </div>
-  );
-}
-
 // Start is a form made from the schema of the input.
 function Start({ flow, close }: { flow: Flow; close: () => void }) {
   const fields = Object.entries(flow.input?.properties ?? {});
@@ -284,14 +210,14 @@ function Start({ flow, close }: { flow: Flow; close: () => void }) {
         const hint = s.default !== undefined ? JSON.stringify(s.default) : s.type ?? "JSON";
         return (
           <label class="input"><span><b>{line(name)}</b> <small>{s.enum ? "one of" : s.type ?? ""}{needed.has(name) ? "" : ", optional"}{s.description && ": " + line(s.description)}</small></span>
-            {s.enum ? <select value={now} onChange={(e) => put(e.currentTarget.value)}><option value="">{s.default !== undefined ? String(s.default) : "-"}</option>{s.enum.map((v) => <option value={v}>{line(v)}</option>)}</select>
-              : s.type === "boolean" ? <select value={now} onChange={(e) => put(e.currentTarget.value)}><option value="">{hint}</option><option>true</option><option>false</option></select>
-              : s.type === "integer" || s.type === "number" ? <input inputMode="numeric" placeholder={hint} value={now} onInput={(e) => put(e.currentTarget.value)} />
-              : <textarea rows={s.type === "string" ? 1 : 3} placeholder={hint} value={now} onInput={(e) => put(e.currentTarget.value)} />}
+            {s.enum ? <select name={name} value={now} onChange={(e) => put(e.currentTarget.value)}><option value="">{s.default !== undefined ? String(s.default) : "-"}</option>{s.enum.map((v) => <option value={v}>{line(v)}</option>)}</select>
+              : s.type === "boolean" ? <select name={name} value={now} onChange={(e) => put(e.currentTarget.value)}><option value="">{hint}</option><option>true</option><option>false</option></select>
+              : s.type === "integer" || s.type === "number" ? <input name={name} inputMode="numeric" placeholder={hint} value={now} onInput={(e) => put(e.currentTarget.value)} />
+              : <textarea name={name} rows={s.type === "string" ? 1 : 3} placeholder={hint} value={now} onInput={(e) => put(e.currentTarget.value)} />}
           </label>
         );
       })}
-      <div class="flex"><button class="btn main" disabled={busy}>{busy ? "Starting" : "Start"}</button><button type="button" class="btn" onClick={close}>Close</button><code class="faint cut">flowgen run {line(flow.file)} --input-json -</code></div>
+      <div class="flex"><button class="btn main" disabled={busy}>{busy ? "Starting" : "Start"}</button><button type="button" class="btn" onClick={close}>Close</button><code class="faint cut">{line(flow.command)} --input-json -</code></div>
       {bad && <Trouble text={bad} />}
     </form>
   );

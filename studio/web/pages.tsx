@@ -46,8 +46,9 @@ export function useData<T>(path: string, topics: string, events: string[]): { da
   return { data: stale ? undefined : state.data, error: stale ? undefined : state.error, again: () => next((n) => n + 1) };
 }
 
-// isRemote is whether a run is one of the server that studio was started with.
+// isRemote is whether a run is one of the server that studio was started with, isTemporal whether it is one on Temporal.
 export const isRemote = (id: string) => id.startsWith("server:");
+export const isTemporal = (id: string) => id.startsWith("temporal:");
 
 export const runAddress = (id: string) => "/r/" + param(id);
 export const flowAddress = (file: string) => "/w?file=" + param(file);
@@ -55,6 +56,7 @@ export const flowAddress = (file: string) => "/w?file=" + param(file);
 export interface Project {
   root: string;
   server: string;
+  temporal: string;
   version: string;
   read_only: boolean;
   no_run: boolean;
@@ -141,7 +143,7 @@ export function Runs({ project }: { project?: Project }) {
   const { data, error } = useData<{ runs: Run[]; counts: Record<string, number>; total: number; next?: string; workflows: string[]; folder: string; server?: boolean }>("runs?" + asked, "runs", ["runs.changed"]);
   const [at, move] = useState(0);
   const marked = q.get("with");
-  const there = q.get("in") === "server";
+  const there = !!q.get("in");
   const runs = data?.runs ?? [];
   const compare = () => {
     if (!runs[at] || there) return;
@@ -170,7 +172,7 @@ export function Runs({ project }: { project?: Project }) {
           <input id="q" type="search" placeholder="Text in names, keys and errors" value={q.get("q") ?? ""} onChange={(e) => set("q", e.currentTarget.value)} />
           <kbd>/</kbd>
         </label>}
-        {(project?.server || there) && <label class="pick">runs of <select name="in" value={q.get("in") ?? ""} onChange={(e) => go("/r" + (e.currentTarget.value ? "?in=" + e.currentTarget.value : ""))}><option value="">the folder</option><option value="server">{line(project?.server || "the server")}</option></select></label>}
+        {(project?.server || project?.temporal || there) && <label class="pick">runs of <select name="in" value={q.get("in") ?? ""} onChange={(e) => go("/r" + (e.currentTarget.value ? "?in=" + e.currentTarget.value : ""))}><option value="">the folder</option>{(project?.server || q.get("in") === "server") && <option value="server">{line(project?.server || "the server")}</option>}{(project?.temporal || q.get("in") === "temporal") && <option value="temporal">Temporal</option>}</select></label>}
         <label class="pick">workflow <select value={q.get("workflow") ?? ""} onChange={(e) => set("workflow", e.currentTarget.value)}>
           <option value="">any</option>
           {data?.workflows.map((w) => <option value={w}>{line(w)}</option>)}
@@ -193,7 +195,7 @@ export function Runs({ project }: { project?: Project }) {
         {marked && <button class="btn bare" onClick={() => set("with", "")}>Do not compare</button>}
       </div>
       {error && <Trouble text={error} />}
-      {data && !runs.length && (there ? <p class="empty">{q.get("state") || q.get("workflow") ? "The server has no such run." : "The server has no runs."}</p> : data.total || [...q].length ? <p class="empty">No run passes the filters. <button class="btn" onClick={() => go("/r")}>Remove them</button></p>
+      {data && !runs.length && (there ? <p class="empty">{q.get("in") === "server" ? "The server" : "Temporal"} has {q.get("state") || q.get("workflow") ? "no such run" : "no runs"}.</p> : data.total || [...q].length ? <p class="empty">No run passes the filters. <button class="btn" onClick={() => go("/r")}>Remove them</button></p>
         : <p class="empty">No runs in {line(data.folder)}. <code>flowgen run FILE</code> makes one.</p>)}
       <div class="table" role="table" aria-label="Runs">
         <div class="run-row head" role="row">
@@ -256,7 +258,7 @@ export function Ask({ run, q, off }: { run: string; q: Question; off?: boolean }
     <form class="ask" onSubmit={(e) => { e.preventDefault(); send(text); }}>
       <p class="question" {...scrolls("Question")}>{plain(q.text)}</p>
       <p class="faint"><code>{line(q.key)}</code>{q.since && <> since {clock(q.since)}</>}{q.until && <>, until {new Date(q.until).toLocaleString("en-GB")}</>}</p>
-      {off ? <p class="dim">studio is read-only: answer with <code>flowgen respond</code></p> : choices.length ? (
+      {off ? <p class="dim">{isTemporal(run) ? <>answer with <code>respond</code> of the program</> : <>studio is read-only: answer with <code>flowgen respond</code></>}</p> : choices.length ? (
         <div class="flex wrap">{choices.map((c, i) => <button type="button" class={"btn big" + (i ? "" : " main")} disabled={busy} onClick={() => send(c)}>{line(c)}</button>)}</div>
       ) : (
         <div class="flex"><label class="field grow"><span class="vh">Answer</span><input name="answer" placeholder={q.type} value={text} onInput={(e) => write(e.currentTarget.value)} /></label><button class="btn main big" disabled={busy}>Answer</button></div>

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { listen, param, post, type Problem } from "./api";
 import { CallPanel } from "./call";
 import { Boxes } from "./graph";
-import { Ask, type AtMost, flowAddress, isRemote, type Project, Proposal, type Question, type Run as Head, runAddress, save } from "./pages";
+import { Ask, type AtMost, flowAddress, isRemote, isTemporal, type Project, Proposal, type Question, type Run as Head, runAddress, save } from "./pages";
 import { Badge, Link, Main, Mark, Meter, put, scrolls, size, slim, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, count, dollars, line, plain, shortID, span } from "./text";
@@ -28,6 +28,7 @@ export interface RunHead extends Head {
   nodes?: Record<string, Record<string, number>>;
   agents?: AgentBounds[];
   server?: string;
+  temporal?: string;
   lacks?: string;
 }
 
@@ -136,7 +137,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
         g: () => set("v", view === "graph" ? "" : "graph"), t: () => set("v", view === "time" ? "" : "time"),
         v: () => set("talk", q.get("talk") ? "" : "1"),
         x: () => set("rerun", q.get("rerun") ? "" : "1"),
-        ...(report || isRemote(id) ? {} : { d: () => go("/r?with=" + param(id)) }),
+        ...(report || isRemote(id) || isTemporal(id) ? {} : { d: () => go("/r?with=" + param(id)) }),
         "/": () => document.querySelector<HTMLInputElement>("#q")?.focus(),
         Escape: () => set("c", ""),
       }),
@@ -205,19 +206,20 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
         {head.file && <Link class="btn" to={flowAddress(head.file)}>Workflow</Link>}
         {!report && !head.server && <button class="btn" title={"flowgen inspect " + id + " --html FILE"} onClick={() => save("runs/" + param(id) + "/report", id + ".html").then(() => say("")).catch((e: Error) => say(e.message))}>Save as a file</button>}
         {head.file && !project?.read_only && (head.state === "succeeded" || head.state === "failed") && <button class="btn" aria-expanded={naming} title={"flowgen test --from " + id + " --run NAME"} onClick={() => nameIt(!naming)}>Make a case</button>}
-        {!report && !head.server && <button class="btn" onClick={() => go("/r?with=" + param(id))}>Compare <kbd>d</kbd></button>}
+        {!report && !head.server && !head.temporal && <button class="btn" onClick={() => go("/r?with=" + param(id))}>Compare <kbd>d</kbd></button>}
         {can && resumable && (head.file || (head.server && head.state !== "cancelled")) && <button class={"btn" + (head.state === "stopped" ? " main" : "")} title={head.commands.resume} onClick={() => act("resume", { again: head.state === "failed" })}>{head.state === "failed" ? "Retry" : "Resume"}</button>}
-        {can && (head.state === "running" || (head.server && head.state === "waiting")) && (sure ? <span class="flex">Cancel this run? <button class="btn" onClick={() => { ask(false); act("cancel", {}); }}>Cancel it</button><button class="btn" onClick={() => ask(false)}>No</button></span>
+        {can && !head.temporal && (head.state === "running" || (head.server && head.state === "waiting")) && (sure ? <span class="flex">Cancel this run? <button class="btn" onClick={() => { ask(false); act("cancel", {}); }}>Cancel it</button><button class="btn" onClick={() => ask(false)}>No</button></span>
           : <button class="btn" onClick={() => ask(true)}>Cancel</button>)}
       </div>
       {naming && head.file && <div class="flex wrap"><label class="field"><span class="vh">Name of the case</span><input name="case" placeholder="name of the case" value={name} onInput={(e) => call(e.currentTarget.value)} /></label>
         {name && <Proposal op={{ kind: "case", file: head.file, run: id, name }} off={project?.read_only} />}</div>}
+      {head.temporal && <p class="dim">A run on Temporal, as <code>{line(head.temporal)} inspect --temporal</code> shows it. The page only reads it: answer, cancel and compare with the program.</p>}
       {head.server && <p class="dim">A run of the server at {line(head.server)}. It does not say: {head.lacks}.</p>}
       {head.damage && <Trouble text={head.damage + " What is before it is shown."} />}
       {head.failure && <p class="failure fail" {...scrolls("Failure")}>{plain(head.failure).slice(0, 2000)}</p>}
       {head.state === "stopped" && head.commands.resume && <p class="dim">It goes on with <code>{line(head.commands.resume)}</code></p>}
       {said && <Trouble text={said} />}
-      {head.waits.map((w) => <Ask key={w.key} run={id} q={w} off={project?.read_only} />)}
+      {head.waits.map((w) => <Ask key={w.key} run={id} q={w} off={project?.read_only || !!head.temporal} />)}
       <dl class="meters">
         <Meter name="calls" value={count(head.calls)} bound={bound === undefined ? undefined : count(bound)} share={bound ? head.calls / bound : undefined} />
         {!head.server && <Meter name="model calls" value={count(head.models)} />}

@@ -362,3 +362,32 @@ func TestImportPath(t *testing.T) {
 		}
 	}
 }
+
+// TestHasMain: a folder has a program of a workflow if its main package has the generated file, and a main that calls the runtime's
+// command line.
+func TestHasMain(t *testing.T) {
+	const flow, main = "package main\n", "package main\n\nimport \"github.com/flowgen-dev/flowgen/runtime/cli\"\n\nfunc main() { cli.Main(Info, New) }\n"
+	for _, tc := range []struct {
+		name  string
+		files map[string]string
+		want  bool
+	}{
+		{"a program", map[string]string{"w_flow.go": flow, "main.go": main}, true},
+		{"nothing generated", map[string]string{"main.go": main}, false},
+		{"generated from another file", map[string]string{"v_flow.go": flow, "main.go": main}, false},
+		{"a package", map[string]string{"w_flow.go": "package w\n", "doc.go": "package w\n"}, false},
+		{"another main", map[string]string{"w_flow.go": flow, "main.go": "package main\n\nfunc main() {}\n"}, false},
+		{"broken", map[string]string{"w_flow.go": flow, "main.go": "package main\n\nfunc"}, false},
+		{"a test", map[string]string{"w_flow.go": flow, "main_test.go": main}, false},
+	} {
+		dir := t.TempDir()
+		for name, text := range tc.files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := HasMain(dir, "w_flow.go"); got != tc.want {
+			t.Errorf("%s: %v", tc.name, got)
+		}
+	}
+}
