@@ -19,7 +19,7 @@ func (s *story) served(token string) string {
 	s.t.Helper()
 	s.write("tokens", fmt.Sprintf("sha256=%x name=ci\n", sha256.Sum256([]byte(token))))
 	s.write("token", token+"\n")
-	cmd := exec.Command(s.exe, "serve", "ship.flowgen.yaml", "--addr", "127.0.0.1:0", "--tokens", "tokens", "--expose", "calls", "--runs", filepath.Join(s.t.TempDir(), "runs"))
+	cmd := exec.Command(s.exe, "serve", "ship.flowgen.yaml", "--addr", "127.0.0.1:0", "--admin", "off", "--tokens", "tokens", "--expose", "calls", "--runs", filepath.Join(s.t.TempDir(), "runs"))
 	cmd.Dir = s.dir
 	said, err := cmd.StderrPipe()
 	if err == nil {
