@@ -3,14 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/atomicfile"
 	"github.com/flowgen-dev/flowgen/cmd/flowgen/internal/index"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/diag"
@@ -125,18 +122,7 @@ func (a *app) editAgent(op studio.Operation, dry bool) error {
 	if op.Kind == pinRename && !e.sameReaders(after, op) {
 		return fmt.Errorf("%s stands for something else at a place that reads the pin: choose another name", op.Name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if _, err := io.WriteString(a.stdout, unified(name, string(e.files.texts[name]), texts[name])); err != nil {
-			return err
-		}
-		if dry {
-			continue
-		}
-		if err := atomicfile.Write(filepath.FromSlash(name), []byte(texts[name])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.writeEdited(e.files, texts, dry)
 }
 
 // sameReaders reports whether a pin is read at as many places after it was renamed.

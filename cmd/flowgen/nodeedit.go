@@ -135,8 +135,13 @@ func (a *app) editNode(op studio.Operation, dry bool) error {
 	if err != nil {
 		return err
 	}
+	return a.writeEdited(e.files, texts, dry)
+}
+
+// writeEdited prints how files change, and writes them unless dry is set.
+func (a *app) writeEdited(files *disk, texts map[string]string, dry bool) error {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if _, err := io.WriteString(a.stdout, unified(name, string(e.files.texts[name]), texts[name])); err != nil {
+		if _, err := io.WriteString(a.stdout, unified(name, string(files.texts[name]), texts[name])); err != nil {
 			return err
 		}
 		if dry {

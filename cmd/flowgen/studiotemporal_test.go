@@ -88,7 +88,7 @@ func TestStudioTemporal(t *testing.T) {
 	}
 }
 
-// TestStudioTemporalPage: the page lists such a run and shows its calls as those of a run of the folder, and changes nothing of it.
+// TestStudioTemporalPage: the page lists such a run and shows its calls as those of a run of the folder, and is read-only.
 func TestStudioTemporalPage(t *testing.T) {
 	recorded, err := os.ReadFile(filepath.Join("..", "..", "examples", "triage", "testdata", "triage", "review.jsonl"))
 	if err != nil {

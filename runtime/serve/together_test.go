@@ -14,7 +14,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/serve"
 )
 
-// A run whose key is sent several times at once is answered or cancelled by whoever comes first: a second beginning, which finds out
+// A run whose key is sent several times at once is answered or cancelled by the client that comes first: a second beginning, which finds out
 // that there is one, takes nothing away from it.
 func TestTogether(t *testing.T) {
 	dir := t.TempDir()

@@ -147,18 +147,7 @@ func wholly(j *journal.Journal) string {
 func sealed(t testing.TB, lines []string) []byte {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "log")
-	log, _, err := wal.Open(wal.OS, name, wal.Buffered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lines {
-		if err := log.Append([]byte(l), false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	writeLog(t, name, lines)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
