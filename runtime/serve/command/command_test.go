@@ -276,7 +276,7 @@ func TestWhoMayAsk(t *testing.T) {
 		"cannot listen at 127.0.0.1:notaport":  {"--addr", "127.0.0.1:notaport"},
 		"cannot listen at 127.0.0.1:notaport2": {"--addr", "127.0.0.1:0", "--admin", "127.0.0.1:notaport2"},
 	} {
-		cmd := exec.Command(os.Args[0], append([]string{"serve", "--runs", filepath.Join(dir, "runs"), "--admin", "off"}, args...)...)
+		cmd := exec.Command(os.Args[0], append([]string{"serve", "--runs", filepath.Join(dir, "runs"), "--addr", "127.0.0.1:0", "--admin", "off"}, args...)...)
 		cmd.Env = append(os.Environ(), "SERVED_PROGRAM=1")
 		if text, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(text), want) {
 			t.Errorf("%v: %v, %s", args, err, text)
