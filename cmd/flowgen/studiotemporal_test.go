@@ -19,7 +19,7 @@ import (
 const reader = `#!/bin/sh
 case "$1" in
 list) echo '[{"id": "order/1", "workflow": "triage", "status": "running", "started": "2026-01-02T15:04:05Z"}]' ;;
-inspect) if [ "$6" != order/1 ] && [ "$5" != order/1 ]; then echo "there is no run" >&2; exit 2; fi; cat journal.jsonl ;;
+inspect) if [ "$6" != order/1 ] && [ "$5" != order/1 ]; then echo "there is no run" >&2; exit 2; fi; cat "journal.jsonl" ;;
 esac
 `
 
