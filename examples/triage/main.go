@@ -19,6 +19,9 @@ import (
 //go:generate go run ../../cmd/flowgen generate triage.flowgen.yaml
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "replay" { // it calls nobody
+		cli.Main(Info, New)
+	}
 	if os.Getenv("OPENAI_API_KEY") == "" {
 		s, err := offline()
 		if err != nil {
