@@ -181,6 +181,7 @@ release: ## Make the commit of VERSION (v0.5.0) with a tag for each module; with
 .PHONY: pictures
 pictures: ## Take the pictures of docs/studio.md anew, with Chromium
 	PICTURES="$(CURDIR)/docs" go test -count=1 -run TestExample ./studio/browser
+	rm -f docs/example-*.png # of the same test, for other readers
 
 .PHONY: soak
 soak: SOAK ?= 8h
