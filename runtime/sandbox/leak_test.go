@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -141,6 +142,12 @@ func TestLeaksReplaceTheWorker(t *testing.T) {
 			leak, fine := leaky(t, tt.language, tt.o...)
 			r := start(t)
 			first, err := leak(r, tt.kind, tt.n)
+			for range 10 { // a busy machine may still have the processes of the test before, and they count
+				if err == nil || !strings.Contains(err.Error(), "could not be started") {
+					break
+				}
+				first, err = leak(r, tt.kind, tt.n)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +164,11 @@ func TestLeaksReplaceTheWorker(t *testing.T) {
 				if pid != first {
 					return
 				}
-				if pid, err = leak(r, tt.kind, tt.n); err != nil {
+				if pid, err = leak(r, tt.kind, tt.n); err != nil && background { // on a busy machine the count is later
+					background = false
+					pid, err = fine(r)
+				}
+				if err != nil {
 					t.Fatal(err)
 				}
 				if pid != first {
