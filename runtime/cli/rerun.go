@@ -84,7 +84,7 @@ func rerunCommand(s *system, w *workflow, args []string, other *Elsewhere) int {
 	return x.run(input)
 }
 
-// announce says what a run does again, before it begins.
+// announce prints which nodes a run executes again, before it starts.
 func (x *execution) announce(again []string) {
 	shown := slices.DeleteFunc(slices.Clone(again), func(node string) bool {
 		return strings.HasSuffix(node, "/") || strings.HasSuffix(node, engine.UndoSuffix)
