@@ -138,7 +138,7 @@ func (a *Attempt) ended(r *Run, op Op, out any, err error) {
 		a.Denied, a.Cost = b.Denied, b.Cost
 	}
 	if err == nil {
-		a.Usage = spent(out)
+		a.Usage = spent(op, out)
 		if m, ok := out.(usage.Modelled); ok {
 			a.Model = m.AnsweredBy()
 		}

@@ -233,19 +233,19 @@ func Attach(ctx context.Context, a Attachment) error {
 var attaching sync.Mutex
 
 // authorize is the gate "secrets": it gives the tool the secrets it asked for, and no others.
-func (r *Run) authorize(ctx context.Context, names []string) (context.Context, error) {
-	if len(names) == 0 {
+func (r *Run) authorize(ctx context.Context, t *toolOptions) (context.Context, error) {
+	if len(t.secrets) == 0 {
 		return ctx, nil
 	}
 	s := &secrets{Context: ctx}
-	return s, r.lookUp(s, names)
+	return s, r.lookUp(s, t)
 }
 
-// lookUp fills s with the secrets of these names.
-func (r *Run) lookUp(s *secrets, names []string) error {
-	s.names, s.values = names, s.few[:0]
-	for _, name := range names {
-		v, te := r.secret(name)
+// lookUp fills s with the secrets of a tool.
+func (r *Run) lookUp(s *secrets, t *toolOptions) error {
+	s.names, s.values = t.secrets, s.few[:0]
+	for _, name := range t.secrets {
+		v, te := r.secret(name, t.shortKeys || r.state.rt.info.ShortKeys)
 		if te != nil {
 			return te
 		}

@@ -63,7 +63,7 @@ func (r *Run) refuse(n *Node, tool, id string, te *value.ToolError) {
 	if !r.observed() {
 		return
 	}
-	e := r.ended(h, r.nodeStart(h), te, nil)
+	e := r.ended(h, r.nodeStart(h), te)
 	e.id = id
 	r.emit(e)
 }

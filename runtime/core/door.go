@@ -222,24 +222,24 @@ func (r *Run) nodeStart(h *Head) time.Time {
 // nodeEnd tells observers of what is no call.
 func (r *Run) nodeEnd(h *Head, begin time.Time, err error) {
 	if r.observed() {
-		r.emit(r.ended(h, begin, err, nil))
+		r.emit(r.ended(h, begin, err))
 	}
 }
 
 // callEnd tells observers. out points to the output, or is nil.
 func (r *Run) callEnd(o Op, begin time.Time, err error, out any) {
 	if r.observed() {
-		e := r.ended(o.Head(), begin, err, out)
-		e.op = o
+		e := r.ended(o.Head(), begin, err)
+		e.op, e.Usage = o, spent(o, out)
 		r.emit(e)
 	}
 }
 
-func (r *Run) ended(h *Head, begin time.Time, err error, out any) Event {
+func (r *Run) ended(h *Head, begin time.Time, err error) Event {
 	now, cost := r.Now(), usage.USD(0)
 	if h.Metadata != nil {
 		cost = h.Metadata.Cost
 	}
 	return Event{Kind: NodeEnd, Key: h.Key(), Node: h.Node, Tool: h.Tool, Time: now, Duration: now.Sub(begin),
-		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached, Usage: spent(out), Cost: cost}
+		Attempt: int(h.Attempt), Err: err, Replayed: h.Replayed, Cached: h.Cached, Cost: cost}
 }

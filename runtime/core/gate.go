@@ -30,7 +30,7 @@ var passage = []gate{
 	{"sandbox", func(t *toolOptions) bool { return t.tier > Native || t.obtain != nil }, (*call).isolated},
 	{"size", func(t *toolOptions) bool { return t.maxOutput > 0 }, (*call).sized},
 	{"output", nil, (*call).admitted}, // without secrets, and what its schema says
-	{"usage", func(t *toolOptions) bool { return t.cost > 0 || t.meter != nil }, (*call).accounted},
+	{"usage", func(t *toolOptions) bool { return t.cost > 0 || t.meter != nil || t.spends != nil }, (*call).accounted},
 }
 
 // A gate is what may keep an attempt from its tool, and a result from its caller. pass goes on with next, unless it refuses
@@ -175,7 +175,7 @@ func (c *call) cached(ctx context.Context, o typed, rest []gate) error {
 		return value.Invalid("input: %v", err)
 	}
 	var s secrets
-	if err := r.lookUp(&s, t.secrets); err != nil {
+	if err := r.lookUp(&s, t); err != nil {
 		return err
 	}
 	key := t.cacheKey(c.head.Tool, in, r.state.tenant, s.names, s.values)
@@ -234,7 +234,7 @@ func (c *call) authorized(ctx context.Context, o typed, rest []gate) error {
 		return c.next(ctx, o, rest)
 	}
 	r, t := o.place()
-	ctx, err := r.authorize(ctx, t.secrets)
+	ctx, err := r.authorize(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -313,7 +313,16 @@ func (c *call) accounted(ctx context.Context, o typed, rest []gate) error {
 		c.head.metadata().Cost = t.cost
 	}
 	if t.meter == nil {
-		return c.next(ctx, o, rest)
+		err := c.next(ctx, o, rest)
+		if err == nil && t.spends != nil {
+			if u := t.spends(o.output()); u != nil {
+				b := c.head.metadata()
+				if b.Tokens = u.InputTokens + u.OutputTokens; u.CostUSD != nil {
+					b.Cost = *u.CostUSD
+				}
+			}
+		}
+		return err
 	}
 	o.meters()
 	err := c.next(ctx, o, rest)

@@ -175,7 +175,7 @@ func (r *Run) settled(b *Metadata, h *Head, o *toolOptions, err error) error {
 		r.guard.refund(h.Tool, b.most, b.calls)
 	case b.began && !b.ran:
 		r.guard.refund(h.Tool, b.most, 0)
-	case b.ran && o.meter != nil:
+	case b.ran && (o.meter != nil || o.spends != nil):
 		r.guard.refund(h.Tool, b.most.Minus(usage.Spend{Cost: b.Cost, Tokens: b.Tokens}), 0)
 	}
 	if b.refused != nil && err == nil {

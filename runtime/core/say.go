@@ -8,10 +8,15 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
-// spent is what the call took whose output ptr points to; nil when the output does not say.
-func spent(ptr any) *usage.Usage {
+// spent is what the call took whose output ptr points to; nil when neither the output nor the tool says.
+func spent(o Op, ptr any) *usage.Usage {
 	if s, ok := ptr.(usage.Spender); ok {
 		return s.Spent()
+	}
+	if c, ok := o.(caller); ok && ptr != nil {
+		if _, t := c.place(); t.spends != nil {
+			return t.spends(ptr)
+		}
 	}
 	return nil
 }

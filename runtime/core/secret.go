@@ -129,8 +129,8 @@ func ofOwners(owners []Owner) string {
 	return " (of " + strings.Join(words, " or ") + ")"
 }
 
-// secret looks a secret up for a call.
-func (r *Run) secret(name string) (string, *value.ToolError) {
+// secret looks a secret up for a call. With short it may have fewer bytes than can be taken out of texts.
+func (r *Run) secret(name string, short bool) (string, *value.ToolError) {
 	rt := r.state.rt
 	q := rt.query(name, r.state.tenant)
 	v, at, ok := rt.lookup(q)
@@ -138,6 +138,9 @@ func (r *Run) secret(name string) (string, *value.ToolError) {
 		return "", value.Errorf(value.AuthRequired, "secret %s%s is not set", name, ofOwners(q.Owners))
 	}
 	if len(v) < redact.MinSecret {
+		if short {
+			return v, nil
+		}
 		return "", value.Errorf(value.AuthRequired, "secret %s has fewer than %d bytes, too few to keep it secret", name, redact.MinSecret)
 	}
 	rt.learn(v)

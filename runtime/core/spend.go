@@ -20,6 +20,19 @@ func Metered[In, Out any](most func(*In) usage.Spend, took func(*In, *Out) usage
 	return func(o *toolOptions) { o.meter, o.cancels = m, true }
 }
 
+// Spends tells what calls took from their outputs, nil where an output does not say: their usage and their cost, which budgets
+// count when the call has ended. Out is the tool's.
+func Spends[Out any](f func(*Out) *usage.Usage) ToolOption {
+	return func(o *toolOptions) {
+		o.spends = func(out any) *usage.Usage {
+			if p, ok := out.(*Out); ok {
+				return f(p)
+			}
+			return nil
+		}
+	}
+}
+
 // most is what an attempt takes at most.
 func (t *Tool[In, Out]) most(in *In) usage.Spend {
 	if m, ok := t.meter.(*meter[In, Out]); ok {

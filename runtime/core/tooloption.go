@@ -10,11 +10,13 @@ import (
 // toolOptions is what a tool declares about itself (Agent Tools 3.3; ToolSpec).
 type toolOptions struct {
 	secrets    []string
+	shortKeys  bool // secrets may be too short to be taken out of texts
 	maxOutput  int
 	claims     []string
 	state      toolState
 	cost       usage.USD
-	meter      any // nil or *meter[In, Out]
+	meter      any                        // nil or *meter[In, Out]
+	spends     func(out any) *usage.Usage // nil: the output does not say
 	replay     ReplayPolicy
 	caching    bool
 	cacheKey   func(tool string, input []byte, tenant string, names, values []string) string // a program without a cache links none
@@ -47,6 +49,10 @@ type ToolOption func(*toolOptions)
 func Secrets(names ...string) ToolOption {
 	return func(o *toolOptions) { o.secrets = append(o.secrets, names...) }
 }
+
+// ShortSecrets lets the tool's secrets have fewer bytes than can be found in texts and taken out, such as the key of a
+// stand-in for a service.
+func ShortSecrets() ToolOption { return func(o *toolOptions) { o.shortKeys = true } }
 
 // Filled lets a tool be called with what f makes of the input, which is recorded as it was: values that no journal may hold
 // are put in by f. In is the tool's.

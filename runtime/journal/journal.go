@@ -360,7 +360,7 @@ func (r Record) give(op engine.Op) error {
 
 // beside is what RecordOf has read.
 func (r Record) metadata() *engine.Metadata {
-	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && !r.Denied && !r.Metered && !r.Abandoned && r.Logs == "" {
+	if !r.Truncated && r.Attachments == nil && r.Sandbox == "" && r.CostUSD == 0 && r.Tokens == 0 && !r.Denied && !r.Metered && !r.Abandoned && r.Logs == "" {
 		return nil
 	}
 	b := &engine.Metadata{Truncated: r.Truncated, Attachments: r.Attachments, Cost: r.CostUSD, Denied: r.Denied,

@@ -16,6 +16,7 @@ type Model struct {
 	id       string
 	provider Provider
 	key      string
+	short    bool // the key may be too short to be taken out of texts
 	params   Params
 	price    *Price
 	tool     *flow.Tool[Turn, Reply]
@@ -26,6 +27,9 @@ type ModelOption func(*Model)
 
 // Key names the secret that authenticates calls.
 func Key(secret string) ModelOption { return func(m *Model) { m.key = secret } }
+
+// ShortKey lets the key have fewer bytes than can be found in texts and taken out, such as that of a stand-in.
+func ShortKey() ModelOption { return func(m *Model) { m.short = true } }
 
 // With sets the parameters of all calls.
 func With(p Params) ModelOption { return func(m *Model) { m.params = p } }
@@ -47,6 +51,9 @@ func NewModel(name, id string, p Provider, o ...ModelOption) *Model {
 	opts := []flow.ToolOption{tool.Metered(m.most, m.took), flow.OnInDoubt(flow.Doubt{Policy: flow.RetryWithKey})}
 	if m.key != "" {
 		opts = append(opts, flow.Secrets(m.key))
+		if m.short {
+			opts = append(opts, tool.ShortSecrets())
+		}
 	}
 	m.tool = flow.Bind(name+"@1", flow.External, m.exec, opts...)
 	return m

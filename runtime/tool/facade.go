@@ -154,6 +154,18 @@ func Metered[In, Out any](most func(*In) usage.Spend, took func(*In, *Out) usage
 	return core.Metered[In, Out](most, took)
 }
 
+// ShortSecrets lets the tool's secrets have fewer bytes than can be found in texts and taken out, such as the key of a
+// stand-in for a service.
+func ShortSecrets() core.ToolOption {
+	return core.ShortSecrets()
+}
+
+// Spends tells what calls took from their outputs, nil where an output does not say: their usage and their cost, which budgets
+// count when the call has ended. Out is the tool's.
+func Spends[Out any](f func(*Out) *usage.Usage) core.ToolOption {
+	return core.Spends[Out](f)
+}
+
 // Unspent marks the error of an attempt of a Metered tool that took nothing, because the other side has refused it or
 // never got it. The errors that it wraps are found by errors.Is and errors.As as before.
 func Unspent(err error) error {

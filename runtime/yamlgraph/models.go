@@ -66,7 +66,7 @@ func (m *Model) use() (*llm.Model, *value.ToolError) {
 			if p.OtherKey != "" && setting(key) == "" && setting(p.OtherKey) != "" {
 				key = p.OtherKey
 			}
-			opts = append(opts, llm.Key(key))
+			opts = append(opts, llm.Key(key), llm.ShortKey())
 		}
 		m.m = llm.NewModel(name+":"+id, id, at(cmp.Or(setting(p.BaseEnv), p.Address)), opts...)
 	})

@@ -55,7 +55,7 @@ var facades = []facade{
 	`},
 	{dir: "../tool", pkg: "tool", most: 90, text: `
 		Invocation ToolContext=Context Secret Auth Attach Attachment Spill CanSpill Cut Room Beginning Obtain Require
-		Isolate Unisolated Isolation Isolated RedactorOf Metered Unspent Timeout Cancellable DefaultTimeout DefaultMaxOutput
+		Isolate Unisolated Isolation Isolated RedactorOf Metered ShortSecrets Spends Unspent Timeout Cancellable DefaultTimeout DefaultMaxOutput
 	`},
 	{dir: "../engine", pkg: "engine", most: 90, text: `
 		Engine Op Head Metadata Scope Goroutines FirstFailure Starter Finisher Seeder Executor Answerer Beginner OwnTime Session Limit
