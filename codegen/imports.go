@@ -127,10 +127,10 @@ func (g *generator) called() []string {
 	return out
 }
 
-// bounded is the package of timeouts of tools, where one is declared: elsewhere its name is left to users and nodes.
+// bounded is the package of timeouts and usage of tools, where one is declared: elsewhere its name is left to users and nodes.
 func (g *generator) bounded() []string {
 	for _, p := range g.programs() {
-		if slices.ContainsFunc(p.WF.Tools, func(t *ir.Tool) bool { return t.Timeout != nil }) {
+		if slices.ContainsFunc(p.WF.Tools, func(t *ir.Tool) bool { return t.Timeout != nil || t.Usage != nil }) {
 			return []string{toolPath}
 		}
 	}

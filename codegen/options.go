@@ -32,6 +32,9 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 	if cost := strings.Trim(t.CostUSD, "0."); cost != "" {
 		option("CostUSD", quote(t.CostUSD))
 	}
+	if t.Usage != nil {
+		out = append(out, jen.Qual(toolPath, "Spends").Call(jen.Qual(t.Usage.Path, ident(t.Usage.Name))))
+	}
 	if name := replayName(t); name != "" {
 		option("Replay", jen.Qual(flowPath, ident(name)))
 	}

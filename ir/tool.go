@@ -3,6 +3,7 @@ package ir
 import (
 	"path"
 
+	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
@@ -33,6 +34,7 @@ type Tool struct {
 	Rate        string
 	Queue       string // of the workers that may make calls; empty: that of the workflow
 	CostUSD     string
+	Usage       *expr.Func // tells from an output what the call took; nil: the output does not say
 	Category    string
 	Tags        []string
 	Auth        *Auth

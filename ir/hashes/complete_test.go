@@ -141,9 +141,9 @@ func TestEveryFieldCounts(t *testing.T) {
 	}
 	tool := ir.Tool{Name: ir.Ident{Name: "a"}, Version: "1", Binding: &ir.CommandTool{}}
 	covers(t, tool, func(x *ir.Tool) string { return newM().tool(x, true) },
-		"Key", "EffectsSpan", "OutSpan", "Rate", "Queue", "CostUSD", "Category", "Tags", "Examples", "InDoubt", "Def", "File", "Span", "SandboxAt")
+		"Key", "EffectsSpan", "OutSpan", "Rate", "Queue", "CostUSD", "Usage", "Category", "Tags", "Examples", "InDoubt", "Def", "File", "Span", "SandboxAt")
 	covers(t, tool, func(x *ir.Tool) string { return newM().tool(x, false) },
-		"Key", "Description", "EffectsSpan", "OutSpan", "Rate", "Queue", "CostUSD", "Category", "Tags", "Examples", "InDoubt", "Def", "File", "Span", "SandboxAt")
+		"Key", "Description", "EffectsSpan", "OutSpan", "Rate", "Queue", "CostUSD", "Usage", "Category", "Tags", "Examples", "InDoubt", "Def", "File", "Span", "SandboxAt")
 
 	withFiles := func(b ir.Binding) func() string {
 		return func() string {

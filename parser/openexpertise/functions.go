@@ -70,6 +70,9 @@ var (
 	fnFetch = dialect.Declare(webPath, "Fetch", expr.Func{Result: textTool, Pure: true}, text, dialect.EffectsType, requestType)
 )
 
+// metrics is no function that workflows call, but one that their tools name.
+var metrics = &expr.Func{Path: enginePath, Name: "Metrics"}
+
 // functions are all of these.
 var functions = []*expr.Func{fnNew, fnLoose, fnAside, fnItems, fnJoin, fnTool, fnDataset, fnResponse, fnEach, fnText, fnValues, fnChild, fnBound, fnOK, fnStatus, fnStatusOfWaves,
 	fnFail, fnSkip, fnRetry, fnFill, fnOr, fnLength, fnUnwrap, fnArray, fnWrapped, fnFile, fnRows, fnFetch}

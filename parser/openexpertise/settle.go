@@ -15,6 +15,7 @@ import (
 // what they read and write is declared. What its values are is known when it runs.
 func (p *parser) settle(sink *diag.Sink) {
 	p.Sink = sink
+	p.counts()
 	for _, n := range p.tree.Nodes {
 		for _, r := range n.Routes {
 			r.When.Refs(p.stateReference)

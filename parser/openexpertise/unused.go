@@ -95,6 +95,7 @@ func (p *parser) stateReferences() map[string]bool {
 var (
 	wordForm  = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
 	delta     = lazyregexp.New(`\bstate_delta\b`)
+	counted   = lazyregexp.New(`\bmetrics\b`)
 	deltaNone = lazyregexp.New(`\bstate_delta"?\s*:\s*\{\s*\}`)
 )
 
@@ -111,6 +112,15 @@ func moduleCode(t *ir.Tool) (code string, known bool) {
 		return "", false
 	}
 	return "", true
+}
+
+// counts has the tools whose modules return metrics say what calls took.
+func (p *parser) counts() {
+	for _, t := range p.wf.Tools {
+		if code, _ := moduleCode(t); counted.MatchString(code) {
+			t.Usage = metrics
+		}
+	}
 }
 
 // writesUnnamed reports whether a module may write without `writes` on its node: all that it says of a delta is not that it
