@@ -51,7 +51,7 @@ func (a *app) followed() error {
 			}
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", l.Name, page, strings.Join(append([]string{parser.Documented + " (default)"}, engines...), ", "))
-		engine := "the engine of its repository"
+		engine := ""
 		engines = nil
 		for _, e := range l.Eras {
 			if e.Upstream {

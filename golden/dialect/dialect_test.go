@@ -536,13 +536,20 @@ func TestDocs(t *testing.T) {
 				t.Fatal("no mark for the table")
 			}
 			var table strings.Builder
-			table.WriteString("\n| point | documented | upstream | told |\n|---|---|---|---|\n")
+			table.WriteString("\n| point | documented |")
+			for _, e := range s.Eras {
+				table.WriteString(" " + e.Engine + " |")
+			}
+			table.WriteString(" told |\n|" + strings.Repeat("---|", 3+len(s.Eras)) + "\n")
 			for _, d := range s.Differences {
+				if len(d.Engines) != len(s.Eras) {
+					t.Errorf("%s: %d engines have an entry, and there are %d", d.Point, len(d.Engines), len(s.Eras))
+				}
 				told := d.Told
 				if told == "" {
 					told = "-"
 				}
-				fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", d.Point, d.Documented, d.Upstream, told)
+				fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", d.Point, d.Documented, strings.Join(d.Engines, " | "), told)
 			}
 			_, rest, _ := strings.Cut(after, "\n\n#")
 			if rest != "" {

@@ -11,6 +11,7 @@ import (
 var Language = dialect.Language{
 	Name: Name, Root: "experience.yaml", Needs: "node",
 	Is: Is, Parse: Parse, Schema: Schema, Functions: functions, Modules: []string{"openexpertise/sqlite"}, Provided: &provided,
+	Eras:        []dialect.Era{{Name: "repository", Engine: "the engine of its repository (0.1.4)", Upstream: true}},
 	Codes:       []diag.Code{diag.DialectDiffers, diag.NotSupported, diag.IgnoredKey},
 	Differences: Differences,
 	Examples:    examples,

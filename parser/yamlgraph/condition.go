@@ -123,10 +123,10 @@ func (p *parser) comparison(t source.Text, lo, hi int) *dialect.Predicate {
 	}
 	if len(parts) > 1 && parts[0] == "state" && p.fields["state"] == nil {
 		if p.opts.Upstream {
-			p.Warn(diag.IgnoredKey, at(1), "leave out `state.`", "the engine of the page looks for a field `state`: this is always null")
+			p.Warn(diag.IgnoredKey, at(1), "leave out `state.`", "YAMLGraph 0.4 looks for a field `state`: this is always null")
 		} else {
 			parts = parts[1:]
-			p.Differs(at(1), "leave out `state.`", "this is the field `%s`, as in newer engines; the engine of the page looks for a field `state`", parts[0])
+			p.Differs(at(1), "leave out `state.`", "this is the field `%s`, as in YAMLGraph 0.6; 0.4 looks for a field `state`", parts[0])
 		}
 	}
 	p.named(parts[0], at(1))

@@ -90,7 +90,7 @@ func (p *parser) edge(m dialect.Mapping) {
 				p.Warn(diag.IgnoredKey, m.Key("condition"), "put a passthrough node between", "the engine does not read the condition of an edge that enters or leaves a map node")
 				when = nil
 			} else {
-				p.Differs(m.Key("condition"), "put a passthrough node between", "the condition is looked at; the engine of the page does not read that of an edge that enters or leaves a map node")
+				p.Differs(m.Key("condition"), "put a passthrough node between", "the condition is looked at; YAMLGraph 0.4 does not read that of an edge that enters or leaves a map node")
 			}
 		}
 	}

@@ -189,10 +189,10 @@ func split(s string) [][2]int {
 func (p *parser) interpolate(n *yamlnode.Node) ir.Value {
 	t := n.Text
 	if p.opts.Upstream {
-		p.Differs(n.Span, "a reference is the entire text", "this stays text: the engine of the page does not replace references inside of it; newer ones do")
+		p.Differs(n.Span, "a reference is the entire text", "this stays text: YAMLGraph 0.4 does not replace references inside of it; 0.6 does")
 		return p.constant(n)
 	}
-	p.Differs(n.Span, "", "the references in this text are replaced, as in newer engines; the engine of the page leaves them as they are")
+	p.Differs(n.Span, "", "the references in this text are replaced, as in YAMLGraph 0.6; 0.4 leaves them as they are")
 	out := &dialect.Mixed{Text: t}
 	at := 0
 	for _, m := range inText.FindAllStringSubmatchIndex(t.Value, -1) {

@@ -103,10 +103,10 @@ func (p *parser) toolCallFails(m dialect.Mapping, out *Node) {
 	if e := m.Get("on_error"); e != nil {
 		switch word := p.Word(e, "`on_error` of a tool_call node", "skip", "fail"); {
 		case word == "fail" && p.opts.Upstream:
-			p.Warn(diag.IgnoredKey, m.Key("on_error"), "look at `success` of the result", "the engine of the page does not read it: errors of a tool_call node are part of its result")
+			p.Warn(diag.IgnoredKey, m.Key("on_error"), "look at `success` of the result", "YAMLGraph 0.4 does not read it: errors of a tool_call node are part of its result")
 		case word == "fail":
 			t.Stops = true
-			p.Differs(m.Key("on_error"), "", "a call that fails ends the run, as in newer engines; the engine of the page does not read this")
+			p.Differs(m.Key("on_error"), "", "a call that fails ends the run, as in YAMLGraph 0.6; 0.4 does not read this")
 		}
 	}
 	if n := m.Get("parsed_key"); n != nil {

@@ -34,6 +34,9 @@ func (p *parser) interrupt(m dialect.Mapping, out *Node) {
 	} else if p.fields[t.Key.Name] == nil { // what is asked is written nowhere, so that every node asks its own question
 		t.Key, t.Fresh = ir.Ident{}, true
 	}
+	if m.Get("resume_key") == nil && p.fields[t.Resume.Name] == nil {
+		p.Warn(diag.UnknownName, out.ID.Span, "write `resume_key: FIELD`", "the state has no field `%s`, which takes the answer where `resume_key` is missing", t.Resume.Name)
+	}
 	p.field(t.Resume, schema.AnyType)
 	out.Verb = &ir.Human{Span: m.Node.Span}
 	switch message := m.Get("message"); {

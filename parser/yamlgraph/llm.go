@@ -174,7 +174,7 @@ func (p *parser) agent(m dialect.Mapping, out *Node, a *TokenAsk) {
 	for _, id := range p.Idents(m.Get("tools"), "`tools`") {
 		switch kind, declared := p.kinds[id.Name]; {
 		case !declared:
-			p.unknownTool(id)
+			p.absentTool(id)
 		case p.tools[id.Name] != nil:
 			a.Agent.Tools = append(a.Agent.Tools, id)
 		case kind != "python" && kind != "":
@@ -375,7 +375,7 @@ func (p *parser) models(x *asking, q *prompt) {
 	if who.Span.IsZero() {
 		who.Span = x.node.ID.Span
 	}
-	a.Model = p.modelOf(who, p.modelName(x.m), p.setting(x.m, "temperature"))
+	a.Model = p.modelOf(who, p.modelName(x.m, q), p.setting(x.m, "temperature"))
 	if a.Fail != AskFallback {
 		return
 	}
@@ -394,11 +394,19 @@ func (p *parser) models(x *asking, q *prompt) {
 	}
 }
 
-// modelName is the model that a node or the defaults name, which the engine does not read.
-func (p *parser) modelName(m dialect.Mapping) ir.Ident {
+// modelName is the model that a node, the defaults or the prompt file name: 0.4 reads none of them.
+func (p *parser) modelName(m dialect.Mapping, q *prompt) ir.Ident {
 	n, key := m.Get("model"), m.Key("model")
 	if n == nil && p.defaults.Node != nil && p.defaults.Get("model") != nil {
 		n, key = p.defaults.Get("model"), p.defaults.Key("model")
+	}
+	switch own := q.m.Get("model"); {
+	case own == nil || p.opts.Upstream: // the reader of the file warns
+	case n == nil:
+		n, key = own, q.m.Key("model")
+	case !q.told["model"]:
+		q.told["model"] = true
+		p.Warn(diag.IgnoredKey, q.m.Key("model"), "remove it", "the `model` of the node or of `defaults` is asked instead")
 	}
 	if n == nil {
 		return ir.Ident{}
@@ -415,7 +423,7 @@ func (p *parser) modelName(m dialect.Mapping) ir.Ident {
 		if p.opts.Upstream {
 			p.Warn(diag.IgnoredKey, key, "set the variable of the provider, such as OPENAI_MODEL", "the engine does not read `model`: it asks the model of the provider")
 		} else {
-			p.Differs(key, "", "this model is asked, as newer engines do; the engine of the page asks the model of the provider")
+			p.Differs(key, "", "this model is asked, as in YAMLGraph 0.6; 0.4 asks the model of the provider")
 		}
 	}
 	if p.opts.Upstream {

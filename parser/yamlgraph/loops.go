@@ -54,10 +54,10 @@ func (p *parser) limits(m dialect.Mapping) {
 		case !slices.Contains(counted, p.types[id.Name]):
 			p.Warn(diag.IgnoredKey, id.Span, "end the cycle with a condition", "the engine does not count the runs of %s nodes: this limit has no effect", p.types[id.Name])
 		case p.opts.Upstream:
-			p.Warn(diag.IgnoredKey, id.Span, "end the cycle with a condition", "the engine of the page counts the runs of nodes that ask a model only: this limit has no effect")
+			p.Warn(diag.IgnoredKey, id.Span, "end the cycle with a condition", "YAMLGraph 0.4 counts the runs of nodes that ask a model only: this limit has no effect")
 		default:
 			node.Token.Limit = limit
-			p.Differs(id.Span, "", "the runs of this node are counted, as in newer engines; the engine of the page counts those of nodes that ask a model only")
+			p.Differs(id.Span, "", "the runs of this node are counted, as in YAMLGraph 0.6; 0.4 counts those of nodes that ask a model only")
 		}
 	}
 }
@@ -107,10 +107,10 @@ func (p *parser) seen(m dialect.Mapping, t *Token) {
 	case !p.IsMapping(n, "`variables`"):
 		return
 	case p.opts.Upstream:
-		p.Warn(diag.IgnoredKey, m.Key("variables"), "write them to the state in a passthrough node", "the engine of the page does not read the variables of a python node")
+		p.Warn(diag.IgnoredKey, m.Key("variables"), "write them to the state in a passthrough node", "YAMLGraph 0.4 does not read the variables of a python node")
 		return
 	}
-	p.Differs(m.Key("variables"), "", "the function sees these together with the fields of the state, as in newer engines; the engine of the page does not read them")
+	p.Differs(m.Key("variables"), "", "the function sees these together with the fields of the state, as in YAMLGraph 0.6; 0.4 does not read them")
 	for _, e := range n.Entries {
 		t.Values = append(t.Values, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.value(e.Value)})
 	}

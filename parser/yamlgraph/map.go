@@ -102,7 +102,7 @@ func (p *parser) gather(m dialect.Mapping, collect ir.Ident, kind string) *Gathe
 		switch p.Word(n, "`on_error`", "skip", "fail", "retry", "fallback") {
 		case "fail":
 			g.Fail = !p.opts.Upstream
-			p.Differs(n.Span, "", "an item that fails ends the run; the engine of the page does not read the on_error of a map node")
+			p.Differs(n.Span, "", "an item that fails ends the run; YAMLGraph 0.4 does not read the on_error of a map node")
 		case "retry", "fallback":
 			p.Warn(diag.IgnoredKey, n.Span, "put it on the node inside", "the engine does not read this on_error of a map node")
 		}

@@ -1,6 +1,7 @@
 package yamlgraph
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
@@ -203,10 +204,10 @@ func (p *parser) inlineArgs(n *yamlnode.Node) ir.Value {
 		return p.constant(n)
 	}
 	if p.opts.Upstream {
-		p.Differs(dialect.Head(n), "take all arguments from the state", "references in these arguments stay text: the engine of the page does not look for them; newer ones do")
+		p.Differs(dialect.Head(n), "take all arguments from the state", "references in these arguments stay text: YAMLGraph 0.4 does not look for them; 0.6 does")
 		return p.Value(n, nil)
 	}
-	p.Differs(dialect.Head(n), "", "references in these arguments are replaced, as in newer engines; the engine of the page leaves them as they are")
+	p.Differs(dialect.Head(n), "", "references in these arguments are replaced, as in YAMLGraph 0.6; 0.4 leaves them as they are")
 	o := &ir.Object{Span: n.Span}
 	for _, e := range n.Entries {
 		o.Entries = append(o.Entries, &ir.Entry{Key: ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}, Value: p.value(e.Value)})
@@ -214,12 +215,20 @@ func (p *parser) inlineArgs(n *yamlnode.Node) ir.Value {
 	return o
 }
 
-func (p *parser) unknownTool(id ir.Ident) {
-	var names []string
+func (p *parser) unknownTool(id ir.Ident) { p.UnknownTool(id, p.toolNames()) }
+
+func (p *parser) toolNames() (names []string) {
 	for _, t := range p.wf.Tools {
 		names = append(names, t.Key.Name)
 	}
-	p.UnknownTool(id, names)
+	return names
+}
+
+// absentTool warns about a tool of an agent that the file does not declare: the engine runs the agent without it.
+func (p *parser) absentTool(id ir.Ident) {
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownTool, Span: id.Span, Message: fmt.Sprintf("tool %q is not declared: the agent runs without it", id.Name)}
+	diag.Suggest(&d, id.Name, p.toolNames())
+	p.Report(d)
 }
 
 // passthrough reads a node that sets fields. One without `output` does nothing.

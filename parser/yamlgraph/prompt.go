@@ -128,7 +128,7 @@ func (p *parser) prompt(id ir.Ident, agent bool) *prompt {
 		q.provider, _ = p.provider(n)
 	}
 	for _, key := range []string{"model", "temperature", "max_tokens"} {
-		if e := root.Entry(key); e != nil {
+		if e := root.Entry(key); e != nil && (key != "model" || p.opts.Upstream) {
 			p.Warn(diag.IgnoredKey, e.Key.Span, "write it on the node, or below `defaults`", "the engine does not read the `%s` of a prompt file", key)
 		}
 	}

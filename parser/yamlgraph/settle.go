@@ -34,6 +34,7 @@ func (p *parser) settle(sink *diag.Sink) {
 		}
 	}
 	p.declare()
+	p.answerPaths()
 	p.graphTools()
 	o := p.order()
 	if o == nil || sink.HasErrors() { // what is left to check are models and tools
@@ -218,6 +219,9 @@ func (p *parser) lost(n *Node) {
 func (p *parser) stateReference(r *dialect.Reference) { p.fieldReference(r, "str") }
 
 func (p *parser) fieldReference(r *dialect.Reference, kind string) {
+	if r != nil && r.Root == "state" && len(r.Path) > 1 {
+		p.paths = append(p.paths, r)
+	}
 	if r == nil || r.Root != "state" || len(r.Path) == 0 || p.wf.StateField(r.Path[0]) != nil {
 		return
 	}
@@ -333,6 +337,7 @@ func (p *parser) order() *order {
 			p.Report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Unreachable, Span: n.ID.Span, Message: fmt.Sprintf("no edge leads from START to node %q", n.ID.Name), Help: "add an edge, or remove the node"})
 		}
 	}
+	p.endless(o, reached)
 	o.cycles(nodes)
 	for n := range o.cyclic {
 		n.Times = cmp.Or(p.tree.Limit, MaxSteps)

@@ -73,6 +73,7 @@ func Parse(root *yamlnode.Node, f *source.File, load dialect.Loader, opts dialec
 	p.tree = &Tree{Workflow: p.wf, Upstream: opts.Upstream, Choices: map[string]Choice{}}
 	p.wf.Tree = p.tree
 	p.wf.Name = ir.Ident{Name: folderName(f.Name), Span: root.Span.Sub(0, 0)}
+	p.era(root)
 	if m, ok := p.Mapping(p.expand(root), topShape); ok {
 		p.graph(m)
 	}
@@ -97,6 +98,7 @@ type parser struct {
 	types    map[string]string // of nodes
 	dropped  []string          // nodes that stand for others and could not be read
 	fields   map[string]*ir.State
+	paths    []*dialect.Reference    // into values of the state
 	timeouts map[string]*ir.Duration // of shell tools by name
 	item     string                  // what the item of the map around is called
 	told     bool                    // the note about the field of tool_call nodes is written
