@@ -49,7 +49,7 @@ func SumIndex(text []byte) []byte {
 		return text
 	}
 	body := text[:len(text)-4]
-	return binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, castagnoli))
+	return binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, castagnoli()))
 }
 
 // LinesKept are the lines that the next List need not read. Each line that is read is another one.

@@ -154,7 +154,7 @@ func (r *Reader) All() error {
 
 func (r *Reader) take(data []byte) error {
 	before := r.cursor.Offset
-	defer func() { r.index.sum = crc32.Update(r.index.sum, castagnoli, data[:r.cursor.Offset-before]) }()
+	defer func() { r.index.sum = crc32.Update(r.index.sum, castagnoli(), data[:r.cursor.Offset-before]) }()
 	return r.cursor.Scan(data, func(at int64, n int, line []byte) error {
 		if err := r.line(span{at, int64(n)}, line); err != nil {
 			return fmt.Errorf("run %s: line %d of the journal: %w", r.id, r.cursor.Lines+1, err)

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal/wal"
@@ -30,7 +31,8 @@ const (
 // leastIndexed is how many bytes a journal has before an index is made, or made anew.
 var leastIndexed int64 = 1 << 20 // a variable for tests
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is prepared when an index is read or written, which most runs never do.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // index is what a Reader knows of its index.
 type index struct {
@@ -64,7 +66,7 @@ func (w *writer) text(s string) { w.int(int64(len(s))); _, _ = w.WriteString(s) 
 func (w *writer) span(s span) { w.int(s.at); w.int(s.n) }
 
 func (r *Reader) writeIndex(out io.Writer) error {
-	sum := crc32.New(castagnoli)
+	sum := crc32.New(castagnoli())
 	w := &writer{Writer: bufio.NewWriterSize(io.MultiWriter(out, sum), 64<<10)}
 	_, _ = w.WriteString(indexWord)
 	w.int(r.cursor.Offset)
@@ -152,7 +154,7 @@ func (r *Reader) readIndex() error {
 	if err != nil || size > whole+leastIndexed || size < 4 {
 		return errors.Join(err, errIndex) // all that is in it is in the journal, in more words
 	}
-	summed := crc32.New(castagnoli)
+	summed := crc32.New(castagnoli())
 	in := &reader{in: bufio.NewReaderSize(io.TeeReader(io.LimitReader(file, size-4), summed), 64<<10), left: size - 4, texts: &r.texts}
 	if err := r.parseIndex(in, whole); err != nil {
 		return err
@@ -225,7 +227,7 @@ func (r *Reader) sameJournal() error {
 		if err != nil {
 			return err
 		}
-		sum, left = crc32.Update(sum, castagnoli, buf[:n]), left-int64(n)
+		sum, left = crc32.Update(sum, castagnoli(), buf[:n]), left-int64(n)
 	}
 	if sum != r.index.sum || r.special[0].at != 0 {
 		return errIndex

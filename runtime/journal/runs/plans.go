@@ -40,7 +40,10 @@ func (f *Folder) keepPlan(graph string, info *flow.Info) {
 		return
 	}
 	name, ok := f.plan(graph)
-	if _, err := f.Plan(graph); !ok || err == nil {
+	if !ok {
+		return
+	}
+	if data, _, err := wal.ReadRange(f.opts.Disk, name, 0, maxPlan); err == nil && json.Valid(data) {
 		return
 	}
 	p := Plan{Workflow: info.Name, Nodes: []PlanNode{}, Edges: info.Edges, Plan: json.RawMessage(plan)}

@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 	"sync"
 )
@@ -36,8 +35,6 @@ const (
 
 // ErrTooLong is the error of a line beyond 64 MiB. The log stays usable.
 var ErrTooLong = errors.New("the line is too long")
-
-var table = crc32.MakeTable(crc32.Castagnoli)
 
 // Log is a log that is open for appending. It is safe for concurrent use.
 type Log struct {
@@ -123,21 +120,6 @@ func (l *Log) add(line []byte) {
 		place = nowhere
 	}
 	l.pending = seal(l.pending, at, place)
-}
-
-// nowhere is the place of lines whose sum leaves it out.
-const nowhere = -1
-
-// sumOf is the sum of a line at a place of the log.
-func sumOf(place int64, body []byte) uint32 {
-	if place == nowhere {
-		return crc32.Checksum(body, table)
-	}
-	sum := ^uint32(0)
-	for i := range 8 { // crc32.Update would move the eight bytes to the heap
-		sum = table[byte(sum)^byte(uint64(place)>>(8*i))] ^ sum>>8
-	}
-	return crc32.Update(^sum, table, body)
 }
 
 // seal ends the line that begins at b[at:] with its sum.
