@@ -169,10 +169,11 @@ func (r *report) start() error {
 	var sizes []float64
 	for _, p := range []struct {
 		name, pkg string
-		args      []string
+		args, env []string
 	}{
-		{"by hand, bench/plain", "./bench/plain", nil},
-		{"flowgen, examples/hello", "./examples/hello", []string{"--quiet"}},
+		{"by hand, bench/plain", "./bench/plain", nil, nil},
+		{"flowgen, examples/hello", "./examples/hello", []string{"--quiet"}, nil},
+		{"flowgen, not recorded", "./examples/hello", []string{"--quiet"}, []string{"FLOWGEN_RUNS=off"}},
 	} {
 		exe := filepath.Join(dir, filepath.Base(p.pkg))
 		if err := build(exe, p.pkg); err != nil {
@@ -183,7 +184,7 @@ func (r *report) start() error {
 			return err
 		}
 		sizes = append(sizes, float64(st.Size()))
-		commands = append(commands, measure.Command{Name: p.name, Args: append([]string{exe}, p.args...)})
+		commands = append(commands, measure.Command{Name: p.name, Args: append([]string{exe}, p.args...), Env: append(os.Environ(), p.env...), Dir: dir})
 	}
 	all, err := measure.Processes(20*r.plan.Rounds, commands...)
 	if err != nil {
