@@ -69,8 +69,9 @@ function begin() {
 function show(result) {
   const list = result.diagnostics ?? [];
   const count = (severity) => list.filter((d) => d.severity === severity).length;
+  const counted = (severity) => count(severity) + " " + severity + (count(severity) === 1 ? "" : "s");
   const errors = count("error");
-  at("status").textContent = result.problem || [errors + (errors === 1 ? " error" : " errors"), count("warning") ? count("warning") + " warnings" : "", count("note") ? count("note") + " notes" : ""].filter(Boolean).join(", ");
+  at("status").textContent = result.problem || ["error", ...["warning", "note"].filter(count)].map(counted).join(", ");
   at("tab-diagnostics").textContent = list.length ? "Diagnostics (" + list.length + ")" : "Diagnostics";
   const items = make("ul", "", { className: "diagnostics" });
   for (const d of list) {
