@@ -50,6 +50,19 @@ func TestSite(t *testing.T) {
 	s.wait(`document.documentElement.dataset.theme === "dark"`)
 	s.picture("site dark next")
 
+	// On a narrow screen nothing is cut off.
+	if err := chromedp.Do(s.ctx, chromedp.EmulateViewport(360, 740)); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{"index.html", "docs/language.html", "playground/index.html"} {
+		visit(page)
+		s.wait(`document.documentElement.scrollWidth <= 360`)
+		s.picture("site narrow " + strings.ReplaceAll(page, "/", " "))
+	}
+	if err := chromedp.Do(s.ctx, chromedp.EmulateViewport(1400, 880)); err != nil {
+		t.Fatal(err)
+	}
+
 	visit("playground/index.html")
 	s.wait(`document.body.dataset.first`)
 	if ms, err := chromedp.Run(s.ctx, chromedp.Evaluate[string](`document.body.dataset.first`)); err == nil {
@@ -72,6 +85,7 @@ func TestSite(t *testing.T) {
 	s.mouse("Diagnostics")
 	s.sees("strin")
 	s.wait(`document.querySelectorAll(".diagnostics .error button").length > 0`)
+	s.wait(`at("example").value === ""`) // "hello" can be chosen again
 	s.picture("playground mistake")
 	s.eval(`[...document.querySelectorAll(".diagnostics .error")].find((d) => d.innerText.includes("strin")).querySelector("button").click(); 0`)
 	s.wait(`text.value.slice(text.selectionStart, text.selectionEnd) === "strin"`)

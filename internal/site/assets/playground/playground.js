@@ -122,6 +122,7 @@ function draw(picture) {
 let running = null;
 function simulated() {
   const e = examples.find((e) => e.text === text.value);
+  at("example").value = e?.name ?? ""; // so that an edited example can be chosen again
   at("start").disabled = !e;
   at("simulated").textContent = e
     ? "Runs the compiled example " + e.name + " with random inputs and stubs: other orders, failures, crashes, resumed and replayed runs."
