@@ -243,6 +243,9 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 	}
 	g.PythonWorld(t)
 	if f := g.python[t]; f != nil { // it is given the state
+		if slices.Contains(f.names, "current_step") {
+			g.Refuse(t.Span, "hand the name of the node on in a field of its own", "the tool %s reads `current_step`, which a native workflow does not have", t.Key.Name)
+		}
 		out.In = convert.Struct(convert.Field(f.param, schema.MapOf(schema.AnyType)))
 		switch {
 		case f.unread:
