@@ -2,10 +2,14 @@ package studio
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowgen-dev/flowgen/runtime/engine"
@@ -95,6 +99,7 @@ func summed(r *runs.Reader) summary {
 	if key := r.Finish().Key; key != "" {
 		s.At = key
 	}
+	s.At, s.Code = strings.Clone(s.At), strings.Clone(s.Code) // which would keep what the Reader has of other calls
 	s.Calls = len(keys)
 	s.Shape = shaped(r, s.Took)
 	return s
@@ -196,6 +201,20 @@ func (s *Server) matches(a *aRun, one *runs.Stamped, text, code string, least us
 	return a.CostUSD >= least && (code == "" || a.Code == code) && strings.Contains(words, text)
 }
 
+// together calls f with the numbers below n, several at a time, until a context ends.
+func together(ctx context.Context, n int, f func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8, n) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	all.Wait()
+}
+
 // maxAhead bounds what is read before a page asks for it.
 const maxAhead = 64 << 20 // bytes of journals
 
@@ -206,14 +225,16 @@ func (s *Server) readAhead() {
 	if err != nil {
 		return
 	}
-	left := int64(maxAhead)
-	for i := range all {
-		if left -= all[i].Stamp.Size(); left < 0 || s.stopped.Err() != nil {
-			return
+	n := 0
+	for left := int64(maxAhead); n < len(all); n++ {
+		if left -= all[n].Stamp.Size(); left < 0 {
+			break
 		}
+	}
+	together(s.stopped, n, func(i int) {
 		a := s.aRun(&all[i])
 		s.fill(&a, &all[i])
-	}
+	})
 }
 
 // forget drops what is kept of runs that are not there any more.
@@ -265,6 +286,7 @@ func (s *Server) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, problemf(http.StatusBadRequest, "since is a time", err.Error())
 	}
 	passed := q.Get("before") == ""
+	some := all[:0]
 	for i := range all {
 		one := &all[i]
 		if one.Workflow != "" && !slices.Contains(out.Names, one.Workflow) {
@@ -273,12 +295,20 @@ func (s *Server) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 		if w := q.Get("workflow"); w != "" && one.Workflow != w || one.Begin.Before(since) && !since.IsZero() {
 			continue
 		}
-		a := s.aRun(one)
-		filters := text != "" || code != "" || least > 0
-		if filters {
-			if !s.matches(&a, one, text, code, least) {
-				continue
-			}
+		some = append(some, *one)
+	}
+	filters := text != "" || code != "" || least > 0
+	lines := make([]aRun, len(some))
+	together(r.Context(), len(some), func(i int) {
+		a := s.aRun(&some[i])
+		if !filters || s.matches(&a, &some[i], text, code, least) {
+			lines[i] = a
+		}
+	})
+	for i := range some {
+		a, one := lines[i], &some[i]
+		if a.ID == "" { // a filter leaves it out
+			continue
 		}
 		out.Counts[a.State]++
 		out.Total++

@@ -70,6 +70,7 @@ type Reader struct {
 	special []span          // the lines about the run, the first one included
 	edited  bool
 
+	size    int64 // of the file when Next has read it
 	changed []int // calls that are not as Next has returned them
 	read    slim  // the line that is being read
 	texts   texts
@@ -126,6 +127,7 @@ func (r *Reader) Next() (changed []int, more bool, err error) {
 		return nil, false, fmt.Errorf("run %s: the journal is shorter than it was: it was replaced", r.id)
 	}
 	before := r.cursor.Offset
+	r.size = size
 	if err = r.take(data); err == nil && r.cursor.Offset == before && int64(len(data)) < size-before {
 		// one line is longer than a step
 		if data, _, err = wal.ReadRange(r.folder.opts.Disk, r.folder.log(r.id), before, size-before); err == nil {
@@ -143,7 +145,7 @@ func (r *Reader) Next() (changed []int, more bool, err error) {
 // All reads to the end of the journal as it is now.
 func (r *Reader) All() error {
 	for {
-		if _, more, err := r.Next(); err != nil || !more {
+		if _, more, err := r.Next(); err != nil || !more || r.cursor.Offset == r.size {
 			if err == nil {
 				r.save()
 			}

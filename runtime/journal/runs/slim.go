@@ -34,8 +34,9 @@ type texts struct {
 }
 
 const (
-	maxShared = 4096
-	pieceSize = 32 << 10 // bytes
+	maxShared  = 4096
+	firstPiece = 256 // bytes
+	pieceSize  = 32 << 10
 )
 
 // share is for names that many calls have.
@@ -59,8 +60,12 @@ func (t *texts) own(b []byte) string {
 		return string(b)
 	}
 	if t.piece == nil || t.piece.Cap()-t.piece.Len() < len(b) {
+		size := firstPiece // a short journal needs no more
+		if t.piece != nil {
+			size = min(2*t.piece.Cap(), pieceSize)
+		}
 		t.piece = new(strings.Builder)
-		t.piece.Grow(pieceSize)
+		t.piece.Grow(max(size, len(b)))
 	}
 	at := t.piece.Len()
 	t.piece.Write(b)
