@@ -17,6 +17,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/cli"
 	"github.com/flowgen-dev/flowgen/runtime/journal"
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 	"github.com/flowgen-dev/flowgen/studio/picture"
 )
 
@@ -292,7 +293,7 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id := r.PathValue("id")
 	switch err := s.respond(r.Context(), id, body.Key, body.Answer); {
 	case errors.Is(err, runs.ErrLate):
-		return nil, problemf(http.StatusConflict, "the question is no longer open", err.Error())
+		return nil, problemf(http.StatusGone, "the question is no longer open", s.answered(id, body.Key, err))
 	case errors.Is(err, runs.ErrBusy):
 		return nil, problemf(http.StatusConflict, "the run cannot take an answer now", err.Error()+": answer where it runs, or try again later")
 	case errors.Is(err, runs.ErrWrongAnswer):
@@ -310,6 +311,16 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 	} else {
 		return map[string]string{"run": id, "note": "the answer is written, but the run does not continue: " + problemOf(err).Title + ": " + problemOf(err).Detail}, nil
 	}
+}
+
+// answered says what somebody else has answered to a question, or else why it is open no more.
+func (s *Server) answered(id, key string, late error) string {
+	if r, err := s.opts.Runs.Follow(id); err == nil && r.All() == nil {
+		if answer, ok := r.Answer(key); ok {
+			return "it was answered with " + strconv.Quote(value.Clip(answer, 200))
+		}
+	}
+	return late.Error()
 }
 
 // respond writes an answer. A program that has just asked may need a moment to end, and others hold the run longer.

@@ -285,7 +285,7 @@ func TestReadOnly(t *testing.T) {
 	if w := ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"true"}`, nil); w.Code != http.StatusOK {
 		t.Errorf("an answer: %d %s", w.Code, w.Body)
 	}
-	if w := ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"false"}`, nil); w.Code != http.StatusConflict {
+	if w := ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"false"}`, nil); w.Code != http.StatusGone || !strings.Contains(w.Body.String(), `it was answered with \"true\"`) {
 		t.Errorf("a second answer: %d %s", w.Code, w.Body)
 	}
 }

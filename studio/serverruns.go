@@ -383,7 +383,8 @@ func (st *stream) server(ctx context.Context, id string) func() {
 	known := &remoteCalls{last: map[string]int{}}
 	live, fresh := map[string]runs.Live{}, map[string]bool{}
 	var trouble string
-	said, next := false, time.Time{}
+	var last *runHead // nil: none was sent
+	var next time.Time
 	due := true
 	return func() {
 		changed := map[int]bool{}
@@ -394,11 +395,11 @@ func (st *stream) server(ctx context.Context, id string) func() {
 				switch {
 				case e.failure != nil:
 					p := problemOf(e.failure)
-					if !said {
+					if last == nil {
 						st.send("gone", p)
 						continue
 					}
-					due, trouble = true, p.Title+": "+p.Detail+"."
+					due, trouble = true, troubleOf(p)
 				case e.Kind == "resync":
 					*known, at = remoteCalls{last: map[string]int{}}, nil
 					st.send("again", nil)
@@ -430,12 +431,15 @@ func (st *stream) server(ctx context.Context, id string) func() {
 		if due && time.Now().After(next) {
 			head, err := st.s.serverHead(ctx, id, known)
 			if next = time.Now().Add(time.Second); err != nil {
-				if p := problemOf(err); !said {
+				if p := problemOf(err); last == nil {
 					st.send("gone", p)
+				} else if trouble = troubleOf(p); last.Damage != trouble {
+					last.Damage = trouble
+					st.send("run", last)
 				}
 				return
 			}
-			due, said, head.Damage = false, true, trouble
+			due, last, head.Damage = false, head, trouble
 			st.send("run", head)
 		}
 	}

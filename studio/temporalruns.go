@@ -207,32 +207,47 @@ func (st *stream) temporal(ctx context.Context, id string) func() {
 		}
 	}()
 	var shown *Server
+	var reader *runs.Reader
 	var follow func()
-	gone := false
+	gone, away := false, ""
 	return func() {
-		now := latest.Load()
+		now, p := latest.Load(), failure.Load()
 		if now == nil {
-			if p := failure.Load(); p != nil && !gone {
+			if p != nil && !gone {
 				gone = true
 				st.send("gone", p)
 			}
 			return
 		}
 		if now != shown {
-			reader, err := now.opts.Runs.Follow(now.copied)
-			if err != nil {
+			var err error
+			if reader, err = now.opts.Runs.Follow(now.copied); err != nil {
 				return
 			}
 			if shown != nil {
 				st.send("again", nil)
 			}
-			shown = now
+			shown, away = now, ""
 			other := *st
 			other.s = now
 			follow = func() { other.err = st.err; other.follow(reader)(); st.err = other.err }
 			follow()
 		}
+		if trouble := troubleOf(p); trouble != away {
+			away = trouble
+			head := now.headOf(reader, nil)
+			head.Damage = trouble
+			st.send("run", head)
+		}
 	}
+}
+
+// troubleOf is what is said above a run that was read before and cannot be read now; empty without a problem.
+func troubleOf(p *problem) string {
+	if p == nil {
+		return ""
+	}
+	return p.Title + ": " + strings.TrimSuffix(p.Detail, ".") + "."
 }
 
 // temporalMark returns another number when runs on Temporal have begun or ended. It asks until the context ends.

@@ -62,7 +62,7 @@ func (a *app) studioCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate")
 	cmd.Flags().BoolVar(&f.proxy, "behind-proxy", false, "a proxy in front of it terminates TLS")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in a browser")
-	cmd.Flags().StringVar(&f.server, "server", "", "also show the runs of a `serve` server at this URL, such as https://triage.example.com")
+	cmd.Flags().StringVar(&f.server, "server", "", "also show the runs of the server of flowgen serve at this `URL`, such as https://triage.example.com")
 	cmd.Flags().StringVar(&f.token, "server-token", "", "`FILE` with a token of the server")
 	cmd.Flags().StringVar(&f.temporal, "temporal", "", "also show the runs on Temporal, which this `PROGRAM` of `build --engine temporal` reads")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "change and start nothing")

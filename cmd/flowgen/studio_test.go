@@ -101,6 +101,17 @@ func TestStudioFolder(t *testing.T) {
 			t.Errorf("%s: %d %s", args, code, out.String())
 		}
 	}
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, taken, _ := net.SplitHostPort(l.Addr().String())
+	t.Chdir(t.TempDir()) // studio goes to its folder
+	var said strings.Builder
+	if code := run([]string{"studio", "--port", taken}, strings.NewReader(""), &said, &said); code != exitUsage || !strings.Contains(said.String(), "cannot listen on port "+taken) || !strings.Contains(said.String(), "--port") {
+		t.Errorf("a taken port: %d %s", code, said.String())
+	}
 }
 
 func fetched(t *testing.T, address, token string) (int, string) {

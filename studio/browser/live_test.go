@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"os/exec"
 	"testing"
 
@@ -65,5 +66,45 @@ func watched(t *testing.T, exe, browser string) {
 	s.press("\x1b")
 	s.picture("phone-run")
 	s.command("resume", "slow.flowgen.yaml", "latest", "--quiet")
+	s.wait(`document.querySelector(".lead .badge.done")?.innerText === "succeeded"`)
+}
+
+// stopped: a run that the page has started is cancelled there, and its rows and its time are moved by keys.
+func stopped(t *testing.T, exe, browser string) {
+	s := begin(t, exe, browser, map[string]string{"slow.flowgen.yaml": slow})
+	s.open("/w?file=slow.flowgen.yaml")
+	s.wait(`document.querySelector(".lead .btn.main")?.disabled === false`)
+	s.press("r")
+	s.click("Start")
+	s.wait(`location.pathname.startsWith("/r/slow-")`)
+	s.sees("1 of 2")
+	s.click("Cancel")
+	s.sees("Cancel this run?")
+	s.click("No")
+	s.wait(`!document.body.innerText.includes("Cancel this run?")`)
+	s.click("Cancel")
+	s.click("Cancel it")
+	s.wait(`document.querySelector(".lead .badge.stop")?.innerText === "cancelled"`)
+	s.picture("cancelled")
+	rows := func(n int) { s.wait(fmt.Sprintf(`document.querySelectorAll(".rows .row").length === %d`, n)) }
+	rows(3)
+	s.press("h")
+	rows(1)
+	s.press("l")
+	rows(3)
+	zoomed := func(yes bool) {
+		s.wait(fmt.Sprintf(`[...document.querySelectorAll(".foot button")].find((b) => b.innerText.startsWith("out")).disabled === %t`, !yes))
+	}
+	zoomed(false)
+	s.press("w")
+	zoomed(true)
+	s.press("a", "a")
+	s.wait(`[...document.querySelectorAll(".foot button")].find((b) => b.innerText.startsWith("earlier")).disabled`)
+	s.press("e")
+	s.wait(`![...document.querySelectorAll(".foot button")].find((b) => b.innerText.startsWith("earlier")).disabled`)
+	s.press("s")
+	zoomed(false)
+	s.write("go", "")
+	s.click("Resume")
 	s.wait(`document.querySelector(".lead .badge.done")?.innerText === "succeeded"`)
 }

@@ -79,10 +79,21 @@ func answered(t *testing.T, exe, browser string) {
 	s.press("\r")
 	s.wait(`document.querySelector(".ask .trouble")?.innerText.includes("VALIDATION_ERROR")`)
 	s.picture("wrong-answer")
+	third := &story{t: t, dir: s.dir, exe: exe, address: s.address}
+	third.browse(browser)
+	third.expect = []string{"410"}
+	third.open("/inbox")
+	third.wait(`document.querySelector(".ask input")`)
+	third.eval(`Object.defineProperty(document, "hidden", {get: () => true}); document.dispatchEvent(new Event("visibilitychange")); 0`) // nobody looks: it is told nothing
 	s.fill(".ask input", "3")
 	s.press("\r")
 	second.sees("No run waits for a user")
 	second.wait(`!document.querySelector(".trouble")`)
+	third.fill(".ask input", "4")
+	third.press("\r")
+	third.sees(`it was answered with "3"`)
+	third.picture("answered-too-late")
+	third.wait(`!document.querySelector(".trouble")`)
 	second.open("/r")
 	second.wait(`document.querySelector(".run-row .done")`)
 	names, err := filepath.Glob(filepath.Join(s.dir, ".flowgen", "runs", "count-*", "journal.jsonl"))

@@ -59,7 +59,7 @@ func reported(t *testing.T, exe, browser string) {
 	s.press("\x1b", "g")
 	s.wait(`document.querySelectorAll("g.node.s-done").length === 1 && document.querySelectorAll("g.node.s-fail").length === 1`)
 	s.press("t")
-	s.wait(`document.querySelectorAll(".row.calls").length === 2`)
+	s.wait(`document.querySelectorAll(".rows .row.calls").length === 2`)
 	s.wait(`![...document.querySelectorAll("button, nav")].some((b) => /Compare|Resume|Retry|Inbox/.test(b.innerText))`)
 }
 

@@ -71,6 +71,7 @@ func TestStories(t *testing.T) {
 		"hostile texts":                    hostile,
 		"many calls":                       many,
 		"a run of another process":         watched,
+		"a run, cancelled":                 stopped,
 		"the conversation of an agent":     talked,
 		"a run in one file":                reported,
 		"a run as a test case":             tested,
@@ -88,6 +89,7 @@ func TestStories(t *testing.T) {
 		"journals that are not whole":      strange,
 		"hostile texts in one file":        reportedHostile,
 		"runs of a server":                 elsewhere,
+		"runs on Temporal":                 onTemporal,
 		"steps of the docs, by mouse":      reader,
 		"another version of a tool":        versions,
 	} {
@@ -307,7 +309,18 @@ func hostile(t *testing.T, exe, browser string) {
 	s.open("/r/w-20260102T150407000-abcd")
 	s.sees("line 2 of the journal")
 	s.picture("damaged")
-	s.expect = []string{"404"}
+	s.expect = []string{"422"} // what is broken has a message in its place
+	for i, output := range []string{strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), `"` + strings.Repeat("x", 10<<20) + `"`, "\"\xff\xfe broken\"", `"\ud800 half"`} {
+		id := fmt.Sprintf("w-20260103T15040%d000-abcd", i)
+		s.journal(id, []string{header, `{"kind":"intent","key":"a","attempt":1,"tool":"w.t@1","effects":"reads","call_id":"c","input":{},"start_ns":1}`,
+			`{"kind":"end","key":"a","attempt":1,"output":` + output + `,"end_ns":2}`, `{"kind":"finish","outcome":"succeeded","output":1,"at_ns":3}`})
+		s.open("/r/" + id + "?c=0")
+		s.wait(`document.querySelector(".call .value, .trouble")?.innerText.length > 2`)
+		s.wait(`document.querySelector(".lead h1") && document.documentElement.scrollWidth <= innerWidth`)
+	}
+	s.open("/r")
+	s.wait(`document.querySelectorAll(".run-row:not(.head)").length === 7`)
+	s.expect = []string{"404", "422"}
 	s.open("/r/no-such-run")
 	s.sees("nothing is recorded of no-such-run")
 }

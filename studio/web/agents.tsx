@@ -29,7 +29,7 @@ export function AgentPanel({ agent, file, workflow, native, off, onWritten }: { 
   const list = agent.tools.filter((t) => (old || !t.deprecated || t.on) && (!category || t.category === category) && [t.name, t.full_name, t.description, t.effects, ...(t.tags ?? [])].join(" ").toLowerCase().includes(words));
   return (
     <section class="agent">
-      <h2>{line(agent.node)} <small>{agent.name !== agent.model && line(agent.name) + " "}{line(agent.model)}{agent.policy.length > 0 && ": " + agent.policy.join(", ")}</small></h2>
+      <h2>{line(agent.node)} <small>{agent.name !== agent.model && "agent " + line(agent.name) + ", "}model {line(agent.model)}{agent.policy.length > 0 && ": " + agent.policy.join(", ")}</small></h2>
       <div class="bar">
         <label class="field grow"><span class="vh">Search tools</span><input type="search" placeholder="Search tools" value={text} onInput={(e) => search(e.currentTarget.value)} /></label>
         {categories.map((c) => <button class="chip" aria-pressed={c === category} onClick={() => pick(c === category ? "" : c)}>{line(c)}</button>)}
@@ -98,7 +98,7 @@ function Pins({ agent, file, workflow, native, off, onWritten }: Part) {
       <h3>Pins</h3>
       {made && <PinNode key={made} pin={agent.node + "." + made} file={file} workflow={workflow} off={off} onWritten={onWritten} />}
       {one && <PinForm key={one.name} pin={one} node={agent.node} file={file} off={off} onWritten={() => { open(""); onWritten(); }} />}
-      {agent.pins.length ? <table class="sums"><tbody>{agent.pins.map((p) => <tr><th>{line(p.name)}</th><td><code>{line(p.tool)}</code></td><td>{p.strategy}</td><td>{p.on_missing}</td>
+      {agent.pins.length ? <table class="sums"><thead><tr><th>pin</th><th>tool</th><th>strategy</th><th>on_missing</th><th>readers</th><td /><td /></tr></thead><tbody>{agent.pins.map((p) => <tr><th>{line(p.name)}</th><td><code>{line(p.tool)}</code></td><td>{p.strategy}</td><td>{p.on_missing}</td>
         <td class="dim">{p.readers?.length ? "read at " + line(p.readers.join(", "), 200) : "read by nothing"}</td>
         <td>{switchedOff(p) ? <Badge tone="wait">null from now on: its tool is off</Badge> : null}</td>
         <td class="num">{native && <button class="btn" aria-expanded={pin === p.name} onClick={() => { make(""); open(pin === p.name ? "" : p.name); }}>Change</button>} {native && <button class="btn" aria-expanded={made === p.name} onClick={() => { open(""); make(made === p.name ? "" : p.name); }}>Make a node</button>}</td></tr>)}</tbody></table> : <p class="dim">none</p>}
@@ -140,7 +140,7 @@ function Limits({ agent, file, workflow, native, off, onWritten }: Part) {
       <h3>Policy</h3>
       {run && <Left key={run.id} run={run} node={agent.node} limit={limit} />}
       {native && <div class="pin-form" role="group" aria-label="Limits of the agent">
-        {agent.limits.map((l) => <label class="pick">{l.name} <input class="small" name={l.name} value={values[l.name] ?? l.value} placeholder="not written" onInput={(e) => write({ ...values, [l.name]: e.currentTarget.value })} /></label>)}
+        {agent.limits.map((l) => <label class="pick">{l.name} <input class="limit-value" name={l.name} value={values[l.name] ?? l.value} placeholder="not written" onInput={(e) => write({ ...values, [l.name]: e.currentTarget.value })} /></label>)}
         {changed.map((l) => <div class="limit"><p><code>{l.name}</code></p><Proposal key={l.name} op={{ kind: "policy", file, node: agent.node, name: l.name, value: values[l.name] }} off={off} onWritten={() => { write({}); onWritten(); }} /></div>)}
       </div>}
     </>

@@ -35,17 +35,18 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
       .then((c) => here && show(known ? { ...c, tool: known.tool, attempt: known.attempt, state: known.state, start: known.start, end: known.end, attempts: all.filter((o) => o?.key === known.key).map((o) => o.n) } : c)).catch((e: Error) => here && say(e.message));
     return () => void (here = false);
   }, [run, n, version]);
+  const talks = route.value.query.get("talk") === "1";
+  useEffect(() => void (talks && document.querySelector(".call .talk")?.scrollIntoView({ block: "nearest" })), [talks]);
   const close = <button class="btn bare" onClick={() => set("c", "")}>Close <kbd>Esc</kbd></button>;
   if (bad) return <aside class="panel call"><div class="head"><span class="grow" />{close}</div><Trouble text={bad} /></aside>;
   if (!call) return <aside class="panel call"><div class="head">{close}</div></aside>;
   const state = seen(call.state, running);
   const path = route.value.path;
-  const talks = route.value.query.get("talk") === "1";
   const isTool = !call.tool.startsWith("human@") && !!call.call_id && !!file;
   return (
     <aside class="panel call" aria-label={"Call " + call.key}>
       <div class="head"><Mark state={state} /><code class="cut grow" title={call.key}>{line(call.key)}</code>{close}</div>
-      <div class="body" {...scrolls("All of the call")}>
+      <div class="body" key={call.key} {...scrolls("All of the call")}>
         {call.error && <section class="block fail-block"><p><Badge tone="fail">{line(call.error.code)}</Badge></p><p class="message">{plain(call.error.message).slice(0, 20000)}</p>
           {call.error.details != null && <pre class="code block" {...scrolls("Details of the error")}>{plain(details(call.error.details)).slice(0, 20000)}</pre>}</section>}
         <dl class="facts">
@@ -59,7 +60,7 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
         {call.lacks && <p class="dim">{call.lacks}</p>}
         {state === "stopped" && <p class="dim">The program that made this call is gone. Resume repeats it.</p>}
         {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" {...scrolls("Said so far")}>{plain(said)}</pre></section>}
-        {turns.length > 0 && <div><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
+        {turns.length > 0 && <div class="talk"><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
         {talks && turns.length > 0 && <Offered turns={turns} all={all} agents={agents} />}
         {talks && turns.length > 0 && <Talk run={run} turns={turns} />}
         <Part name="Output" run={run} n={n} what="output" v={call.output} />

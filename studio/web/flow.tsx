@@ -66,7 +66,7 @@ export function FlowPage({ project }: { project?: Project }) {
           </div>}
         </section>
         <section class="panel" aria-label="Text">
-          <div class="head"><div class="seg" role="group" aria-label="Text">{tabs.map(([t, name]) => <button aria-pressed={tab === t} onClick={() => set("tab", t === "yaml" ? "" : t)}>{name}</button>)}</div><span class="grow" />{(tab === "yaml" || tab === "go") && <span class="faint">read only</span>}</div>
+          <div class="head"><div class="seg" role="group" aria-label="Text">{tabs.map(([t, name]) => <button aria-pressed={tab === t} onClick={() => set("tab", t === "yaml" ? "" : t)}>{name}</button>)}</div><span class="grow" />{(tab === "yaml" || tab === "go") && <span class="faint keys">{tab === "go" ? "generated" : "edit it in your editor"}</span>}</div>
           {tab === "yaml" && <Source text={f.source} marks={own} at={f.places[node]?.file === f.file ? f.places[node] : undefined} pick={(n) => set("node", nodeAt(f, n))} />}
           {tab === "go" && (f.go ? <GoText text={f.go} flow={f} node={node} /> : <p class="empty">There is no Go while the file has errors.</p>)}
           {tab === "plan" && <pre class="code block page-text" {...scrolls("Plan")}>{plain(f.plan) || "There is no plan while the file has errors."}</pre>}

@@ -99,7 +99,7 @@ export function Workflows() {
           </li>
         ))}
       </ul>
-      <p class="foot">{data && <>{count(files.length)} {files.length === 1 ? "file" : "files"}, as <code>flowgen check</code> sees them; files on disk are followed</>}</p>
+      <p class="foot">{data && <span>{count(files.length)} {files.length === 1 ? "file" : "files"}, as <code>flowgen check</code> sees them; files on disk are followed</span>}</p>
     </Main>
   );
 }
@@ -133,6 +133,7 @@ function where(r: Run) {
 }
 
 const states = ["running", "waiting", "failed", "stopped", "succeeded", "cancelled", "damaged"];
+const statesElsewhere: Record<string, string[]> = { server: states.slice(0, -1), temporal: ["running", "failed", "succeeded", "cancelled"] };
 
 const NotSaid = () => <span class="faint" title="the list of the server does not say it">-</span>;
 
@@ -186,7 +187,7 @@ export function Runs({ project }: { project?: Project }) {
       </div>
       <div class="bar chips" role="group" aria-label="State">
         <button class="chip" aria-pressed={!q.get("state")} onClick={() => set("state", "")}>All {data && !there && count(data.total)}</button>
-        {states.map((s) => (data?.counts[s] || q.get("state") === s || (there && s !== "damaged")) && (
+        {states.map((s) => (data?.counts[s] || q.get("state") === s || statesElsewhere[q.get("in") ?? ""]?.includes(s)) && (
           <button class="chip" aria-pressed={q.get("state") === s} onClick={() => set("state", q.get("state") === s ? "" : s)}><Mark state={s} /> {word(s)} {!there && count(data?.counts[s] ?? 0)}</button>
         ))}
         <span class="grow" />
@@ -249,7 +250,7 @@ export function Ask({ run, q, off }: { run: string; q: Question; off?: boolean }
     work(true);
     post<{ note?: string }>("runs/" + param(run) + "/answers", { key: q.key, answer })
       .then((r) => say({ ok: r.note ?? "answered; the run goes on" }))
-      .catch((e: Error) => say({ bad: e.message }))
+      .catch((e: Error) => say(e instanceof Refused && e.problem.status === 410 ? { ok: e.message } : { bad: e.message })) // 410: somebody else was faster
       .finally(() => work(false));
   };
   const choices = q.choices ?? (q.type === "bool" ? ["true", "false"] : []);

@@ -33,6 +33,7 @@ export interface RunHead extends Head {
 }
 
 const ROW = 26;
+const row = () => (slim.value ? 40 : ROW); // a narrow one has its bar below its name
 
 // useRun follows a run.
 function useRun(id: string) {
@@ -52,15 +53,20 @@ function useRun(id: string) {
       });
     };
     return listen("run:" + id, (event, data) => {
+      const first = event === "calls" && !tree.current.calls.length;
       if (event === "again") tree.current = new Tree();
       if (event === "calls") {
         tree.current.add(data as Columns);
         setProblem(undefined);
       }
       if (event === "live") for (const l of data as Live[]) tree.current.live.set(l.key, l);
-      if (event === "run") setHead(data as RunHead);
+      if (event === "run") {
+        setHead(data as RunHead);
+        setProblem(undefined);
+      }
       if (event === "gone") setProblem(data as Problem);
-      later();
+      if (first) bump((n) => n + 1); // a page without rows waits for no frame
+      else later();
     });
   }, [id]);
   return { tree: tree.current, head, problem, version };
@@ -88,6 +94,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
   const filter = { text: (q.get("q") ?? "").toLowerCase(), state: q.get("state") ?? "" };
   const took = Math.max((head?.took_ns ?? 0) / 1e6, ...(running && !report ? [clock] : []));
   const sized = waiting ? took * 1.12 : took; // room for what waits
+  tree.failedAt = head?.state === "failed" ? (head.at ?? "") : "";
   useMemo(() => tree.sum(sized, running), [version, sized, running]);
   const list = useMemo(() => rows(tree, open, filter), [version, open, filter.text, filter.state, sized]);
   const selected = q.has("c") ? +q.get("c")! : undefined;
@@ -196,7 +203,7 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
       <div class="flex wrap">
         <Mark state={head.state} />
         <h1>{line(head.workflow || id)}</h1>
-        <code class="faint" title={id}>{id.slice(-24)}</code>
+        <code class="faint" title={id}>{id.slice(-24).replace(/^-/, "")}</code>
         <Badge tone={tone(head.state)}>{word(head.state)}</Badge>
         {head.state !== "succeeded" && head.at && <code>{line(head.at)}</code>}
         {head.code && <Badge tone="fail">{line(head.code)}</Badge>}
@@ -215,7 +222,7 @@ function RunTop({ head, project, id, tree, took }: { head?: RunHead; project?: P
         {name && <Proposal op={{ kind: "case", file: head.file, run: id, name }} off={project?.read_only} />}</div>}
       {head.temporal && <p class="dim">A run on Temporal, as <code>{line(head.temporal)} inspect --temporal</code> shows it. The page only reads it: answer, cancel and compare with the program.</p>}
       {head.server && <p class="dim">A run of the server at {line(head.server)}. It does not say: {head.lacks}.</p>}
-      {head.damage && <Trouble text={head.damage + " What is before it is shown."} />}
+      {head.damage && <Trouble text={head.damage + (head.server || head.temporal ? " What was read before is shown." : " What is before it is shown.")} />}
       {head.failure && <p class="failure fail" {...scrolls("Failure")}>{plain(head.failure).slice(0, 2000)}</p>}
       {head.state === "stopped" && head.commands.resume && <p class="dim">It goes on with <code>{line(head.commands.resume)}</code></p>}
       {said && <Trouble text={said} />}
@@ -278,12 +285,12 @@ function Timeline(p: Drawn) {
   }, []);
   useEffect(() => {
     const el = box.current!;
-    const y = p.at * ROW;
+    const y = p.at * row();
     if (y < el.scrollTop) el.scrollTop = y;
-    else if (y + ROW > el.scrollTop + el.clientHeight) el.scrollTop = y + ROW - el.clientHeight;
+    else if (y + row() > el.scrollTop + el.clientHeight) el.scrollTop = y + row() - el.clientHeight;
   }, [p.at]);
-  const first = Math.max(0, Math.floor(top / ROW) - 4);
-  const shown = p.list.slice(first, first + Math.ceil(tall / ROW) + 8);
+  const first = Math.max(0, Math.floor(top / row()) - 4);
+  const shown = p.list.slice(first, first + Math.ceil(tall / row()) + 8);
   const from = p.zoom[0] * p.now;
   const to = p.zoom[1] * p.now;
   const overview = useMemo(() => <Overview {...p} from={from} to={to} />, [p.list, p.now, p.running, from, to]); // reads all calls: not at each scroll
@@ -293,7 +300,7 @@ function Timeline(p: Drawn) {
       <div class="axis" aria-hidden="true"><span>call</span><span class="num">took</span><svg viewBox="0 0 1000 18" preserveAspectRatio="none" class="ticks">{ticks(from, to).map((t) => <path d={"M" + ((t - from) / (to - from)) * 1000 + " 0v18"} />)}</svg>
         <span class="times">{ticks(from, to).map((t) => <span ref={put("left", ((t - from) / (to - from)) * 100 + "%")}>{span(t)}</span>)}</span></div>
       <div class="rows" ref={box} onScroll={(e) => scroll(e.currentTarget.scrollTop)} tabIndex={0} role="treegrid" aria-label="Timeline" aria-rowcount={p.list.length} aria-activedescendant={p.list[p.at] && "row-" + p.at}>
-        <div class="all" ref={size(p.list.length * ROW)} role="presentation">
+        <div class="all" ref={size(p.list.length * row())} role="presentation">
           {shown.map((s, i) => <Row key={i} s={s} i={first + i} {...p} from={from} to={to} />)}
         </div>
       </div>
@@ -309,11 +316,11 @@ function Row(p: Drawn & { s: Scope; i: number; from: number; to: number }) {
   const kind = last?.question ? "person" : last?.model ? "model" : isFold ? "scope" : "tool";
   const chosen = s.calls.some((c) => c.n === p.selected);
   return (
-    <div id={"row-" + i} ref={put("top", i * ROW + "px")} class={"row" + (chosen ? " sel" : "") + (p.at === i ? " at" : "") + (s.state === "waiting" && last ? " waits" : "")} role="row" aria-level={rowInset(s) + 1} aria-rowindex={i + 1} aria-selected={chosen} aria-expanded={isFold ? opened : undefined}
+    <div id={"row-" + i} ref={put("top", i * row() + "px")} class={"row" + (chosen ? " sel" : "") + (p.at === i ? " at" : "") + (s.state === "waiting" && last ? " waits" : "")} role="row" aria-level={rowInset(s) + 1} aria-rowindex={i + 1} aria-selected={chosen} aria-expanded={isFold ? opened : undefined}
       onClick={() => { p.onAt(i); if (last) p.show(s); else if (isFold) p.fold(s, !opened); }}>
       <span class="what cut" role="gridcell" ref={put("padding-left", 8 + rowInset(s) * 18 + "px")}>
         <button class="turn" tabIndex={-1} aria-label={opened ? "close" : "open"} hidden={!isFold} onClick={(e) => { e.stopPropagation(); p.onAt(i); p.fold(s, !opened); }}>{opened ? "\u2304" : "\u203a"}</button>
-        <Mark state={s.state === "done" && s.cached === s.all ? "cached" : s.state} />
+        <Mark state={s.path === p.tree.failedAt ? "failed" : s.state === "done" && s.cached === s.all ? "cached" : s.state} />
         <i class={"kind k-" + kind} aria-hidden="true" />
         <span class="cut label">{line(rowLabel(s), 80)}</span>
         {last?.code && last.state === "failed" && <Badge tone="fail">{line(last.code, 40)}</Badge>}
@@ -436,16 +443,19 @@ function Table({ tree, filter, selected, now, running }: { tree: Tree; filter: {
   const list = tree.calls.filter((c) => c && (!filter.text || (c.key + " " + c.tool + " " + c.code).toLowerCase().includes(filter.text)) && (!filter.state || (filter.state === "cached" ? c.cached : c.state === filter.state)));
   const first = Math.max(0, Math.floor(top / ROW) - 4);
   return (
-    <div class="rows" tabIndex={0} role="grid" aria-label="Calls" aria-rowcount={list.length} onScroll={(e) => scroll(e.currentTarget.scrollTop)}>
-      <div class="all" ref={size(list.length * ROW)} role="presentation">
-        {list.slice(first, first + 60).map((c, i) => (
-          <div key={i} ref={put("top", (first + i) * ROW + "px")} class={"row calls" + (c.n === selected ? " sel" : "")} role="row" aria-rowindex={first + i + 1} onClick={() => set("c", String(c.n))}>
-            <span role="gridcell"><Mark state={c.cached ? "cached" : seen(c.state, running)} /></span><span role="gridcell" class="cut mono">{line(c.key)}</span><span role="gridcell" class="cut dim">{line(c.tool)}</span>
-            <span role="gridcell">{c.code && <Badge tone="fail">{line(c.code)}</Badge>}</span><span role="gridcell" class="num">+{span(c.start)}</span><span role="gridcell" class="num">{["in_doubt", "stopped"].includes(seen(c.state, running)) ? "-" : span(until(c, now, running) - c.start)}</span>
-            <span role="gridcell" class="num">{c.tokens ? count(c.tokens) : ""}</span><span role="gridcell" class="num">{c.cost !== "0" ? dollars(c.cost) : ""}</span>
-          </div>
-        ))}
+    <>
+      <div class="row calls names" aria-hidden="true"><span /><span>call</span><span>tool</span><span /><span class="num">began</span><span class="num">took</span><span class="num">tokens</span><span class="num">cost</span></div>
+      <div class="rows" tabIndex={0} role="grid" aria-label="Calls" aria-rowcount={list.length} onScroll={(e) => scroll(e.currentTarget.scrollTop)}>
+        <div class="all" ref={size(list.length * ROW)} role="presentation">
+          {list.slice(first, first + 60).map((c, i) => (
+            <div key={i} ref={put("top", (first + i) * ROW + "px")} class={"row calls" + (c.n === selected ? " sel" : "")} role="row" aria-rowindex={first + i + 1} onClick={() => set("c", String(c.n))}>
+              <span role="gridcell"><Mark state={c.cached ? "cached" : seen(c.state, running)} /></span><span role="gridcell" class="cut mono">{line(c.key)}</span><span role="gridcell" class="cut dim">{line(c.tool)}</span>
+              <span role="gridcell">{c.code && <Badge tone="fail">{line(c.code)}</Badge>}</span><span role="gridcell" class="num">+{span(c.start)}</span><span role="gridcell" class="num">{["in_doubt", "stopped"].includes(seen(c.state, running)) ? "-" : span(until(c, now, running) - c.start)}</span>
+              <span role="gridcell" class="num">{c.tokens ? count(c.tokens) : ""}</span><span role="gridcell" class="num">{c.cost !== "0" ? dollars(c.cost) : ""}</span>
+            </div>
+          ))}
+        </div>
       </div>
-    </div>
+    </>
   );
 }

@@ -11,7 +11,7 @@ export const Owner = ({ secret: s }: { secret: Secret }) => <Badge tone={s.owner
 // Advice says what to do about a secret.
 export const Advice = ({ secret: s }: { secret: Secret }) =>
   s.owner === "organisation" ? <p class="wait">The secret is the one of the entire organisation, which may have more rights than this tool needs: set one of your own.</p>
-  : s.owner === "missing" ? <p class="fail">The secret is not set on this machine: a run does not start.</p> : null;
+  : s.owner === "missing" ? <p class="fail">The secret is not set on this machine: runs start only if their program sets it.</p> : null;
 
 // Secrets are those of the whole workflow; there are no values.
 export const Secrets = ({ list }: { list: UsedSecret[] }) => (

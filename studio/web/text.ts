@@ -40,4 +40,4 @@ export function clock(iso: string): string {
   return day ? t.toTimeString().slice(0, 5) : t.toISOString().slice(5, 10);
 }
 
-export const shortID = (id: string) => id.slice(id.lastIndexOf("-") + 1).slice(0, 12);
+export const shortID = (id: string) => (id.startsWith("temporal:") ? line(id.slice(9), 40) : id.slice(id.lastIndexOf("-") + 1).slice(0, 12)); // others have chosen ids on Temporal

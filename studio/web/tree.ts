@@ -69,6 +69,7 @@ export class Tree {
   private byPath = new Map<string, Scope>();
   end = 0;
   live = new Map<string, Live>();
+  failedAt = ""; // the node that the run failed at, although no call of it has
 
   add(c: Columns) {
     c.at.forEach((n, i) => {
