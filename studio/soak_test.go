@@ -110,14 +110,18 @@ func TestSoak(t *testing.T) {
 		return h
 	}
 	n := 0
-	for ; n < 2*many; n++ { // all has been read
+	began := time.Now()
+	for ; n < 2*many || time.Since(began) < min(2*time.Minute, long/2); n++ { // all has been read
 		round(n)
 	}
 	before := settled()
-	for end := time.Now().Add(long); n < 4*many || time.Now().Before(end); n++ {
+	t.Logf("after %v and %d rounds: %+v", time.Since(began).Round(time.Second), n, before)
+	said := time.Now()
+	for from := n; n < from+2*many || time.Since(began) < long; n++ {
 		round(n)
-		if n%1000 == 999 {
-			t.Log(n, settled())
+		if time.Since(said) > 2*time.Minute {
+			said = time.Now()
+			t.Logf("after %v and %d rounds: %+v", time.Since(began).Round(time.Second), n, settled())
 		}
 	}
 	after := settled()

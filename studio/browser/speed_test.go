@@ -113,8 +113,19 @@ func TestSpeed(t *testing.T) {
 	s.followed()
 	s.largeOutput()
 	s.reported10k()
-	s.unslowed()
-	s.manyRuns()
+}
+
+// TestSpeedOf is TestSpeed for a list of many runs, and for a program that a page follows.
+func TestSpeedOf(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("set LONG to measure")
+	}
+	browser, exe := chromium(t), flowgen(t)
+	for name, measure := range map[string]func(*story){"list": (*story).manyRuns, "program": (*story).unslowed} {
+		t.Run(name, func(t *testing.T) {
+			measure(begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship}))
+		})
+	}
 }
 
 const busy = `flowgen: 1
@@ -135,7 +146,7 @@ func (s *story) unslowed() {
 	s.write("list.star", "def list(n):\n    out = []\n    for i in [None] * n:\n        out.append(len(out))\n    return out\n")
 	s.write("one.star", "def one(n):\n    x = 0\n    for i in range(200):\n        x += n % (i + 1)\n    return x\n")
 	s.command("run", "busy.flowgen.yaml", "--quiet")
-	var alone, seen []float64
+	var alone, seen, aloneCPU, seenCPU []float64
 	for range 5 {
 		for _, followed := range []bool{false, true} {
 			if followed {
@@ -157,17 +168,19 @@ func (s *story) unslowed() {
 			if err := cmd.Wait(); err != nil {
 				s.t.Fatal(err)
 			}
-			if took := time.Since(began).Seconds(); followed {
-				seen = append(seen, took)
+			took, used := time.Since(began).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+			if followed {
+				seen, seenCPU = append(seen, took), append(seenCPU, used)
 			} else {
-				alone = append(alone, took)
+				alone, aloneCPU = append(alone, took), append(aloneCPU, used)
 			}
 			if followed {
 				s.wait(`document.querySelector(".lead .badge.done")`)
 			}
 		}
 	}
-	s.t.Logf("a run of 30,000 calls: %.2f s alone, %.2f s while a page follows it, medians of 5, ratio %.2f", quantile(alone, 0.5), quantile(seen, 0.5), quantile(seen, 0.5)/quantile(alone, 0.5))
+	s.t.Logf("a run of 30,000 calls: %.2f s alone, %.2f s while a page follows it, medians of 5, ratio %.2f; of processors %.2f s and %.2f s, ratio %.2f", quantile(alone, 0.5), quantile(seen, 0.5), quantile(seen, 0.5)/quantile(alone, 0.5),
+		quantile(aloneCPU, 0.5), quantile(seenCPU, 0.5), quantile(seenCPU, 0.5)/quantile(aloneCPU, 0.5))
 }
 
 // scrolled measures frames while all rows pass, and what the page needs then.
@@ -300,9 +313,12 @@ func (s *story) manyRuns() {
 			s.t.Fatal(err)
 		}
 	}
+	pause := func() { s.wait(`(window.since ??= performance.now()) + 3000 < performance.now()`) }
+	s.open("/usage")
+	pause() // what has changed at this moment is not kept
 	s.open("/r")
 	s.sees("10,0")
-	s.wait(`(window.since ??= performance.now()) + 3000 < performance.now()`) // the server reads ahead then
+	pause() // the server reads ahead then
 	for _, c := range []struct{ name, path string }{{"first page", "runs?"}, {"workflow", "runs?workflow=w"}, {"outcome", "runs?state=failed"}, {"text", "runs?q=too+slow"}, {"date", "runs?since=2026-01-02T00:00:00Z"}} {
 		var took []float64
 		for range 6 {
@@ -333,18 +349,24 @@ func TestSoak(t *testing.T) {
 	for i := range runs {
 		s.manyCalls(fmt.Sprintf("w-20260102T15%02d%02d000-abcd", i/60, i%60), 1000)
 	}
-	var first, last [2]int
-	for end, round := time.Now().Add(long), 0; time.Now().Before(end) || round < 3; round++ {
+	var first, last [3]int
+	began := time.Now()
+	said := began
+	for end, round := began.Add(long), 0; time.Now().Before(end) || round < 3; round++ {
 		for _, path := range []string{"/r", fmt.Sprintf("/r/w-20260102T15%02d%02d000-abcd", round%(runs/60), round%60), "/", "/usage?group=tool", "/inbox"} {
 			s.open(path)
 			s.wait(`document.querySelector("main")?.innerText.trim()`)
 		}
 		last = s.resources()
-		if round == 1 { // all has been read once
+		if round <= 1 || time.Since(began) < min(2*time.Minute, long/2) { // all has been read once
 			first = last
 		}
+		if time.Since(said) > min(2*time.Minute, long/5) {
+			said = time.Now()
+			t.Logf("after %v and %d rounds of 5 pages: %d MB, %d open files, %d threads", time.Since(began).Round(time.Second), round+1, last[0], last[1], last[2])
+		}
 	}
-	t.Logf("G15 after %v: %d MB (%d MB after the first rounds), %d open files (%d)", long, last[0], first[0], last[1], first[1])
+	t.Logf("G15 after %v: %d MB (%d MB after the first minutes), %d open files (%d), %d threads (%d)", long, last[0], first[0], last[1], first[1], last[2], first[2])
 	if last[0] > 150 {
 		t.Errorf("the server has %d MB", last[0])
 	}
@@ -353,8 +375,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// resources are the resident megabytes and the open files of studio, on Linux.
-func (s *story) resources() (out [2]int) {
+// resources are the resident megabytes, the open files and the threads of studio, on Linux.
+func (s *story) resources() (out [3]int) {
 	s.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
 	if err != nil {
@@ -364,6 +386,9 @@ func (s *story) resources() (out [2]int) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
 			kb, _ := strconv.Atoi(strings.Fields(rest)[0])
 			out[0] = kb / 1000
+		}
+		if rest, ok := strings.CutPrefix(line, "Threads:"); ok {
+			out[2], _ = strconv.Atoi(strings.TrimSpace(rest))
 		}
 	}
 	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.pid))
