@@ -48,7 +48,7 @@ func (d *document) id() string { return d.Language.Name + "/" + d.name }
 var providers = regexp.MustCompile(`\b(anthropic|mistral|ollama)\b`)
 
 // concurrent tells files with nodes whose requests have no order.
-var concurrent = regexp.MustCompile(`\btype"?: "?(map|swrm|factory|race|parallel)\b|\bcandidates"?:`)
+var concurrent = regexp.MustCompile(`\btype"?: "?(map|swrm|factory|race|parallel)\b|\bcandidates"?:|\bconcurrency"?: [2-9]`)
 
 // unpack writes a case's files below dir.
 func unpack(t *testing.T, dir string, l dialect.Language, name string, archive *txtar.Archive) *document {

@@ -3,6 +3,7 @@ package openexpertise
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/internal/lazyregexp"
@@ -210,15 +211,12 @@ func (p *parser) segments(n *Node, m *dialect.Mixed) {
 // root is what a name in a prompt stands for: loop variables before args, then what nodes before it handed on, then what
 // the node reads.
 func (p *parser) root(n *Node, name string) *dialect.Reference {
-	if root := loopNames[name]; root != "" && (name[0] == '$' || !p.opts.Upstream) && (n.Each != nil || n.Times != 0) {
+	own := n.Args != nil && slices.ContainsFunc(n.Args.Entries, func(e *ir.Entry) bool { return e.Key.Name == name })
+	if root := loopNames[name]; root != "" && (name[0] == '$' || !p.opts.Upstream) && (n.Each != nil || n.Times != 0) && (!own || p.given(n, root)) {
 		return &dialect.Reference{Root: root}
 	}
-	if n.Args != nil {
-		for _, e := range n.Args.Entries {
-			if e.Key.Name == name {
-				return &dialect.Reference{Root: "args", Path: []string{name}}
-			}
-		}
+	if own {
+		return &dialect.Reference{Root: "args", Path: []string{name}}
 	}
 	for _, r := range n.Routes {
 		if r.From.Name == name {
@@ -231,6 +229,17 @@ func (p *parser) root(n *Node, name string) *dialect.Reference {
 		}
 	}
 	return nil
+}
+
+// given reports whether what a node runs in has a loop variable: a list has items, and a loop rounds.
+func (p *parser) given(n *Node, root string) bool {
+	items := root == "item" || root == "index"
+	if n.Each != nil && items {
+		return true
+	}
+	return slices.ContainsFunc(p.tree.Phases, func(ph *Phase) bool {
+		return slices.Contains(ph.Nodes, n) && (ph.Kind == PhasePipeline && (items || root == "pipeline") || ph.Kind == PhaseLoop && (root == "iter" || root == "loop"))
+	})
 }
 
 var loopNames = map[string]string{"$item": "item", "_item": "item", "$index": "index", "_item_index": "index", "$iter": "iter", "$loop": "loop", "$pipeline": "pipeline"}
