@@ -17,7 +17,7 @@ import (
 // sameText are the messages that several places report although they are not one mistake, and how many places. The list may only
 // shrink.
 var sameText = map[string]int{
-	"there is no filter …":                                2, // of the native language, of guards
+	"unknown filter …":                                    2, // of the native language, of guards
 	"… cannot be used: …":                                 2, // a lock, a description of a module: each with its own code
 	"… has no field …":                                    2, // a mistake of a file, a mistake of a translator
 	"… has no value":                                      3, // a key, a word of a directive, a key that an engine refuses
@@ -104,7 +104,7 @@ func messages(packages map[string][]*ast.File) map[string][]token.Pos {
 		for _, file := range files {
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {
-				case *ast.CompositeLit: // related places are no mistakes
+				case *ast.CompositeLit: // related places are not mistakes
 					kind := n.Type
 					if list, ok := kind.(*ast.ArrayType); ok {
 						kind = list.Elt

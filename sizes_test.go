@@ -16,7 +16,7 @@ import (
 )
 
 // TestSizes: a file of the product is at most 600 lines long, a function 80. Tests, generated code, what is tested with it and
-// benchmarks are no part of the product.
+// benchmarks are not part of the product.
 func TestSizes(t *testing.T) {
 	list, err := exec.Command("git", "ls-files", "-z", "*.go").Output()
 	if err != nil {

@@ -32,7 +32,7 @@ func (b *block) pick(s *check.Step) *jen.Statement {
 	return jen.Qual(flowPath, "Choose").Call(jen.Id("run"), b.fn.node(s), id, name, args, jen.Id(ident(b.fn.g.p.Names.Picks[s])))
 }
 
-// typed is a value whose Go type does not depend on where it stands: a number is no untyped constant.
+// typed is a value whose Go type does not depend on where it stands: a number is not an untyped constant.
 func (b *block) typed(v *check.Expected) jen.Code {
 	switch x := v.Value.(type) {
 	case *ir.Expr:

@@ -202,7 +202,7 @@ func (r *reader) harmlessJoin(e *ast.BinaryExpr, by []string) bool {
 	return r.p.TypesInfo.Types[e.X].Value != nil
 }
 
-// TestRefused: what is no name, operator, number or path is not written.
+// TestRefused: what is not a name, operator, number or path is not written.
 func TestRefused(t *testing.T) {
 	for name, f := range map[string]func(){
 		"ident empty": func() { ident("") }, "ident line": func() { ident("a\nb") }, "ident keyword": func() { ident("func") }, "ident dot": func() { ident("a.b") },

@@ -41,7 +41,7 @@ func (g *generator) nodes() {
 }
 
 // outputNode is the place that errors in a workflow's `output:` are reported at. It is declared only when something
-// there can fail, and is no entry of the node table.
+// there can fail, and is not an entry of the node table.
 func (g *generator) outputNode(p *check.Program) jen.Code {
 	name := g.outputs[p]
 	if name == "" {

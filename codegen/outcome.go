@@ -47,7 +47,7 @@ func (fn *function) declareEnded() {
 	for _, o := range p.Outputs {
 		v, ok := o.Value.Value.(*ir.Expr)
 		if !ok {
-			panic(refused{"an output that is no expression", o.Field.Name})
+			panic(refused{"an output that is not an expression", o.Field.Name})
 		}
 		c := low.exprAs(v.Node, o.Field.Type)
 		b.flush(low)

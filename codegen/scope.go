@@ -94,7 +94,7 @@ func (fn *function) lay(b *check.Body, root *scope, end []*expr.Node) *layout {
 	for _, n := range end {
 		l.use(n, root)
 	}
-	if len(b.Steps) == 1 && b.Steps[0].Node.Inline && b.Steps[0].Node.When != nil { // the result of the body, which is no expression
+	if len(b.Steps) == 1 && b.Steps[0].Node.Inline && b.Steps[0].Node.When != nil { // the result of the body, which is not an expression
 		l.at(variable{kind: resultVar, step: b.Steps[0]}, root)
 	}
 	return l

@@ -360,7 +360,7 @@ func (b *block) flowCall(s *check.Step) *jen.Statement {
 		b.structLiteral(b.fn.g.goType(s.Flow.Input), s.With))
 }
 
-// handled stores the result of a node that is no single call, with its catch and on_error. c returns (value, error). done
+// handled stores the result of a node that is not a single call, with its catch and on_error. c returns (value, error). done
 // is what follows a success, undo what follows a failure that does not end the workflow.
 func (b *block) handled(s *check.Step, c *jen.Statement, done, undo []jen.Code) {
 	oe := s.Node.OnError

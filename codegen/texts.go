@@ -14,7 +14,7 @@ import (
 )
 
 // Texts writes a Go file of text functions alone, each with an exported one that `go` nodes of the native language can call: its
-// input has a field for each parameter. A null is no value to a text function, unless null says that it is one.
+// input has a field for each parameter. A null is not a value to a text function, unless null says that it is one.
 func Texts(list []*ir.TextFunc, null func(t *ir.TextFunc, param string) bool, opts Options) (src []byte, err error) {
 	defer recovered(&err)
 	sink := &diag.Sink{}

@@ -82,7 +82,7 @@ func LooksAround(t *ir.Tool) string {
 // PythonWorld refuses such a function.
 func (c *Converter) PythonWorld(t *ir.Tool) {
 	if name := LooksAround(t); name != "" {
-		c.Refuse(t.Span, "hand it over as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", name)
+		c.Refuse(t.Span, "pass it as an argument, or as a secret", "the module %s looks at the environment or its own place, which a tool of the native language does not see", name)
 	}
 }
 

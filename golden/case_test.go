@@ -253,7 +253,7 @@ func (c *testcase) goFiles() map[string][]byte {
 	return files
 }
 
-// binary is a file that is no text, which a case has as x.hex: hexadecimal, with comments that begin with ;.
+// binary is a file that is not text, which a case has as x.hex: hexadecimal, with comments that begin with ;.
 func binary(f txtar.File) (name string, data []byte) {
 	name, hexadecimal := strings.CutSuffix(f.Name, ".hex")
 	if !hexadecimal {

@@ -159,7 +159,7 @@ func TestEveryCode(t *testing.T) {
 	}
 }
 
-// TestCorpus: wrong files are no afterthought.
+// TestCorpus: wrong files are not an afterthought.
 func TestCorpus(t *testing.T) {
 	var good, wrong, runs int
 	for _, c := range corpus(t) {

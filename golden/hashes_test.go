@@ -55,7 +55,7 @@ func TestHashesOfLayout(t *testing.T) {
 	wg.Wait()
 }
 
-// laidOut is a file in canonical layout with comments between its sections; as it is when it is no workflow.
+// laidOut is a file in canonical layout with comments between its sections; as it is when it is not a workflow.
 func laidOut(t *testing.T, name, text string) string {
 	t.Helper()
 	out, ok, err := parser.Format(source.NewFile(name, text), &diag.Sink{})

@@ -49,7 +49,7 @@ type SideStmt struct{ Arms []Block }
 type WhileStmt struct {
 	Cond  *Expr  // nil: always
 	Label string // what plans say of the condition; empty: its text
-	Max   int    // rounds; reaching it is no error
+	Max   int    // rounds; reaching it is not an error
 	Index Ident  // the round, from 0, for Do; empty: none
 	Scope *Scope
 	Do    Block

@@ -73,7 +73,7 @@ func trailing(front string) int {
 }
 
 // Serves are the files that a workflow file names which belong to it: those that it includes and its prompts, relative to it, and
-// the secrets that it declares. A file that is no YAML names none.
+// the secrets that it declares. A file that is not YAML names none.
 func Serves(f *source.File) (includes, prompts, secrets []string) {
 	root, problems := yamlnode.Parse(f)
 	if root == nil || len(problems) > 0 {

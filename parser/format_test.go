@@ -97,7 +97,7 @@ func TestFormatDetails(t *testing.T) {
 	}
 }
 
-// What is no YAML, or no workflow, is not formatted and is told.
+// What is not YAML, or no workflow, is not formatted and is told.
 func TestFormatRefuses(t *testing.T) {
 	for text, code := range map[string]diag.Code{
 		"flowgen: 1\n\tname: a\n":       diag.YAMLTab,

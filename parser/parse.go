@@ -65,7 +65,7 @@ func (l *loader) limited(ref ir.Ident) bool {
 	if !l.full {
 		l.full = true
 		l.sink.Report(diag.Diagnostic{Code: diag.YAMLLimit, Span: ref.Span, Message: fmt.Sprintf("this workflow names more than %d files, or more than %d MiB of them", maxFiles, maxTotal>>20),
-			Help: "make fewer and smaller files of them"})
+			Help: "use fewer and smaller files"})
 	}
 	return true
 }
@@ -171,7 +171,7 @@ func (l *loader) parsed(name string, ref ir.Ident) *ir.Workflow {
 	return w
 }
 
-// read returns the tree of a file, or nil when there is no such file. What is wrong in it is reported once.
+// read returns the tree of a file, or nil when no such file. What is wrong in it is reported once.
 func (l *loader) read(name string, ref ir.Ident) *tree {
 	t := l.tree(name, ref)
 	if t != nil {
@@ -206,7 +206,7 @@ func (l *loader) tree(name string, ref ir.Ident) *tree {
 	}
 	if size := textSize(root); size > maxText {
 		l.sink.Report(diag.Diagnostic{
-			Code: diag.YAMLLimit, Span: source.Span{File: t.file}, Message: "aliases repeat too much text", Help: "write long text once, in a prompt or a field of `let`",
+			Code: diag.YAMLLimit, Span: source.Span{File: t.file}, Message: "aliases repeat too much text", Help: "write long text once, in a prompt or a `let` field",
 		})
 		root = nil
 	}
@@ -222,7 +222,7 @@ func (l *loader) unreadable(name string, at source.Span, err error) {
 	}
 	d := cannotRead(diag.CannotRead, name, at, err)
 	if !at.IsZero() && errors.Is(err, fs.ErrNotExist) {
-		d.Help = "names are relative to the folder of the file they are in"
+		d.Help = "names are relative to the folder of the file that contains them"
 	}
 	l.sink.Report(d)
 }
@@ -271,10 +271,10 @@ func (l *loader) resolve(from *source.File, ref ir.Ident) (string, bool) {
 		return "", false
 	case strings.Contains(ref.Name, `\`):
 		fixed := strings.ReplaceAll(ref.Name, `\`, "/")
-		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "names of files are written with `/` on every system", Help: "replace with `" + fixed + "`"})
+		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "file names use `/` on every system", Help: "replace with `" + fixed + "`"})
 		return "", false
 	case path.IsAbs(ref.Name), strings.Contains(ref.Name, ":"): // a drive of Windows, or a stream
-		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "files are named relative to the folder of the file they are in", Help: "move the file into the project, and write its relative name"})
+		l.sink.Report(diag.Diagnostic{Code: diag.CannotRead, Span: ref.Span, Message: "file names are relative to the folder of the file that contains them", Help: "move the file into the project, and write its relative name"})
 		return "", false
 	}
 	if from.Module != "" {
@@ -301,6 +301,6 @@ func (l *loader) unknown(t *tree) {
 		at = at.Sub(0, i)
 	}
 	l.sink.Report(diag.Diagnostic{
-		Code: diag.UnknownLanguage, Span: at, Message: "this is no workflow: no dialect has these keys", Help: "start a file of flowgen's own language with `flowgen: 1`; for a file of another project, say whose it is with `--dialect`",
+		Code: diag.UnknownLanguage, Span: at, Message: "this is not a workflow: no dialect has these keys", Help: "start a native file with `flowgen: 1`; select another language with `--dialect`",
 	})
 }

@@ -49,10 +49,10 @@ func (l *loader) readPrompt(name string, ref ir.Ident) *prompt {
 		return &prompt{}
 	case len(data) > maxPrompt:
 		l.sink.Report(diag.Diagnostic{Code: diag.BadPrompt, Span: ref.Span, Message: "this file is larger than the 1 MiB that a prompt may have",
-			Help: "hand over large text with `with`"})
+			Help: "pass large text with `with`"})
 		return &prompt{}
 	case !utf8.Valid(data) || strings.ContainsRune(string(data), 0):
-		l.sink.Report(diag.Diagnostic{Code: diag.BadPrompt, Span: ref.Span, Message: "this file is no text in UTF-8", Help: "save it as UTF-8"})
+		l.sink.Report(diag.Diagnostic{Code: diag.BadPrompt, Span: ref.Span, Message: "this file is not UTF-8 text", Help: "save it as UTF-8"})
 		return &prompt{}
 	}
 	x := &prompt{file: l.newFile(name, string(data))}

@@ -131,7 +131,7 @@ type (
 	//   - A call costs its tool's estimate, reserved before it begins. The estimate comes back when the tool did not run:
 	//     for results from the cache, for a missing secret, for a wait for the rate limit that was cut short. A tool that
 	//     ran and failed has cost what it costs.
-	//   - A call of a model is no call of a tool: it does not count as one, and Tools and Effects are not about it. NoModels is.
+	//   - A call of a model is not a call of a tool: it does not count as one, and Tools and Effects are not about it. NoModels is.
 	//     Before it begins the most that it can cost and take in tokens is reserved, and afterwards what it did not take comes
 	//     back (Metered). All of it comes back when the provider has refused the call or never got it; none of it when the
 	//     answer was lost or cannot be read, because the provider may have billed it.
@@ -151,15 +151,15 @@ type (
 	//		Approve []flow.Effects
 	//		// Tools are the tools that may be called, name@version or name for all versions; nil allows all.
 	//		Tools []string
-	//		// MaxToolCalls is the most calls of a run; 0 is no bound.
+	//		// MaxToolCalls is the most calls of a run; 0 means no bound.
 	//		MaxToolCalls int64
 	//		// MaxPerTool is the most calls of single tools, by name@version.
 	//		MaxPerTool map[string]int64
-	//		// MaxCostUSD is the most that the calls of a run may cost together, a decimal; empty is no bound.
+	//		// MaxCostUSD is the most that the calls of a run may cost together, a decimal; empty means no bound.
 	//		MaxCostUSD string
-	//		// MaxTokens is the most tokens that models may take together; 0 is no bound.
+	//		// MaxTokens is the most tokens that models may take together; 0 means no bound.
 	//		MaxTokens int64
-	//		// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for answers does not count. 0 is no bound.
+	//		// MaxTime is how long a run may work, all its parts together when it is resumed: waiting for answers does not count. 0 means no bound.
 	//		MaxTime time.Duration
 	//		// NoModels denies asking models, which is allowed otherwise, whatever Effects says.
 	//		NoModels bool

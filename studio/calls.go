@@ -125,7 +125,7 @@ type aCall struct {
 	Input       *aValue           `json:"input,omitempty"`
 	Output      *aValue           `json:"output,omitempty"`
 	Attempts    []int             `json:"attempts"`        // the numbers of all attempts of the call
-	Lacks       string            `json:"lacks,omitempty"` // why there is no input and output
+	Lacks       string            `json:"lacks,omitempty"` // why input and output are missing
 }
 
 // aValue is an input or output, or its beginning.

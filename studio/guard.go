@@ -78,7 +78,7 @@ func (s *Server) refused(r *http.Request) *problem {
 		return &problem{Status: http.StatusMethodNotAllowed, Title: "no such method"}
 	}
 	if r.Header.Get("Upgrade") != "" {
-		return &problem{Status: http.StatusForbidden, Title: "there are no other protocols"}
+		return &problem{Status: http.StatusForbidden, Title: "other protocols are not supported"}
 	}
 	if !isAPI(r) || r.URL.Path == codePath {
 		return nil

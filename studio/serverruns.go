@@ -46,7 +46,7 @@ func remoteID(r *http.Request) string { return strings.TrimPrefix(r.PathValue("i
 func (s *Server) serverList(r *http.Request) (any, error) {
 	m := s.opts.Server
 	if m == nil {
-		return nil, problemf(http.StatusNotFound, "there is no server", "start studio with --server URL")
+		return nil, problemf(http.StatusNotFound, "no server is configured", "start studio with --server URL")
 	}
 	query := url.Values{"limit": {strconv.Itoa(pageLength)}}
 	for _, name := range []string{"workflow", "state", "before"} {

@@ -60,7 +60,7 @@ func (one *TemporalRun) state() runState {
 func (s *Server) temporalList(r *http.Request) (any, error) {
 	t := s.opts.Temporal
 	if t == nil {
-		return nil, problemf(http.StatusNotFound, "there is no program that reads runs on Temporal", "start studio with --temporal PROGRAM")
+		return nil, problemf(http.StatusNotFound, "no program for runs on Temporal is configured", "start studio with --temporal PROGRAM")
 	}
 	all, err := t.List(r.Context())
 	if err != nil {

@@ -73,7 +73,7 @@ func parse() (in input, f flags, err error) {
 		case key == "language":
 			in.Language = value
 		default:
-			return fmt.Errorf("there is no input %s", key)
+			return fmt.Errorf("unknown input %s", key)
 		}
 		return nil
 	})

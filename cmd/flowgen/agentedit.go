@@ -77,7 +77,7 @@ func (a *app) tried(e *agentFile, texts map[string]string, dry bool) (*compiled,
 	}
 	after := a.compile(edited, e.before.name)
 	if err := a.report(newOnly(e.before.list, after.list), false); err != nil {
-		fmt.Fprintln(a.stderr, "flowgen: the workflow has mistakes then; nothing was written")
+		fmt.Fprintln(a.stderr, "flowgen: the edited workflow would have mistakes; nothing was written")
 		return nil, err
 	}
 	programs := len(after.list)
@@ -113,14 +113,14 @@ func (a *app) editAgent(op studio.Operation, dry bool) error {
 		return err
 	}
 	if texts[file] == e.text {
-		return errors.New("nothing is different")
+		return errors.New("the edit changes nothing")
 	}
 	after, err := a.tried(e, texts, dry)
 	if err != nil {
 		return err
 	}
 	if op.Kind == pinRename && !e.sameReaders(after, op) {
-		return fmt.Errorf("%s stands for something else at a place that reads the pin: choose another name", op.Name)
+		return fmt.Errorf("%s has another meaning where the pin is read: choose another name", op.Name)
 	}
 	return a.writeEdited(e.files, texts, dry)
 }
@@ -202,7 +202,7 @@ func (e *agentFile) pinned(op studio.Operation) (string, error) {
 			continue
 		}
 		if !slices.Contains(f.words, f.value) || !slices.Contains(f.words, f.now) {
-			return "", fmt.Errorf("`%s` of pin %s is %s, and cannot become %s here: edit the file", f.key, op.Pin, f.now, f.value)
+			return "", fmt.Errorf("`%s` of pin %s is %s and cannot become %s here: edit the file", f.key, op.Pin, f.now, f.value)
 		}
 		if text, err = insert.Put(text, path, f.key, f.value); err != nil {
 			return "", err
@@ -231,7 +231,7 @@ func (e *agentFile) unpinned(name string) (string, error) {
 		return "", err
 	}
 	if readers := pinReaders(refsOf(e.before), p); len(readers) > 0 {
-		return "", fmt.Errorf("pin %s is read at %s: change what reads it first", name, strings.Join(placesOfRefs(readers), ", "))
+		return "", fmt.Errorf("pin %s is read at %s: change its readers first", name, strings.Join(placesOfRefs(readers), ", "))
 	}
 	return insert.Remove(e.text, path, name)
 }
@@ -243,7 +243,7 @@ func (e *agentFile) renamed(name, to string) (map[string]string, error) {
 		return nil, err
 	}
 	if !idForm.MatchString(to) {
-		return nil, fmt.Errorf("%q is no name of a pin: write lower-case letters, digits and _, starting with a letter", to)
+		return nil, fmt.Errorf("%q is not a valid pin name: use lower-case letters, digits and _, starting with a letter", to)
 	}
 	if slices.ContainsFunc(pinsOf(e.agent, e.shared), func(p *ir.Pin) bool { return p.Name.Name == to }) {
 		return nil, fmt.Errorf("node %s has a pin %s already", e.node.ID.Name, to)

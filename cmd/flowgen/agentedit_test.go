@@ -50,13 +50,13 @@ func TestEditAgent(t *testing.T) {
 	}{
 		{studio.Operation{Kind: pinSet, Node: "help", Pin: "found", Strategy: "first_success", Missing: "skip"}, []string{"found: {tool: search}", "found: {tool: search, strategy: first_success}"}, ""},
 		{studio.Operation{Kind: pinSet, Node: "help", Pin: "spare", Strategy: "latest", Missing: "fail"}, []string{"strategy: first_success}", "strategy: latest, on_missing: fail}"}, ""},
-		{studio.Operation{Kind: pinSet, Node: "help", Pin: "spare", Strategy: "first_success", Missing: "skip"}, nil, "nothing is different"},
+		{studio.Operation{Kind: pinSet, Node: "help", Pin: "spare", Strategy: "first_success", Missing: "skip"}, nil, "the edit changes nothing"},
 		{studio.Operation{Kind: pinSet, Node: "help", Pin: "spare", Strategy: "newest"}, nil, "cannot become newest"},
 		{studio.Operation{Kind: pinSet, Node: "help", Pin: "none", Strategy: "latest"}, nil, "has no pin none; it has found, spare"},
 		{studio.Operation{Kind: pinRename, Node: "help", Pin: "found", Name: "hit"}, []string{"      found: {", "      hit: {", "help.found", "help.hit", "again.found", "again.hit"}, ""},
 		{studio.Operation{Kind: pinRename, Node: "again", Pin: "found", Name: "hit"}, []string{"      found: {", "      hit: {", "help.found", "help.hit", "again.found", "again.hit"}, ""},
 		{studio.Operation{Kind: pinRename, Node: "help", Pin: "found", Name: "spare"}, nil, "has a pin spare already"},
-		{studio.Operation{Kind: pinRename, Node: "help", Pin: "found", Name: "Hit it"}, nil, "is no name of a pin"},
+		{studio.Operation{Kind: pinRename, Node: "help", Pin: "found", Name: "Hit it"}, nil, "is not a valid pin name"},
 		{studio.Operation{Kind: pinRename, Node: "help", Pin: "found", Name: "response"}, nil, "response"},
 		{studio.Operation{Kind: pinRemove, Node: "help", Pin: "spare"}, []string{"      spare: {tool: blame, strategy: first_success}\n", ""}, ""},
 		{studio.Operation{Kind: pinRemove, Node: "help", Pin: "found"}, nil, "is read at " + file + ":19:"},
@@ -68,7 +68,7 @@ func TestEditAgent(t *testing.T) {
 		{studio.Operation{Kind: policyEdit, Node: "again", Name: "max_iterations"}, []string{", policy: {max_iterations: 2}", ""}, ""},
 		{studio.Operation{Kind: policyEdit, Node: "help", Name: "max_iterations", Value: "-1"}, nil, "max_iterations"},
 		{studio.Operation{Kind: policyEdit, Node: "help", Name: "effects", Value: "none"}, nil, "effects"},
-		{studio.Operation{Kind: policyEdit, Node: "help", Name: "max_tool_calls", Value: "8}, pins: {x: {tool: search}"}, nil, "no value in one line"},
+		{studio.Operation{Kind: policyEdit, Node: "help", Name: "max_tool_calls", Value: "8}, pins: {x: {tool: search}"}, nil, "not a one-line line"},
 		{studio.Operation{Kind: policyEdit, Node: "help", Name: "sandbox", Value: "none"}, nil, "no \"sandbox\" to edit"},
 	} {
 		tc.op.File = file

@@ -103,7 +103,7 @@ func switched(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool, how string) (s
 		at := one.Tool.Span
 		switch {
 		case !simple(text, one):
-			return "", fmt.Errorf("tool %s is written with arguments: take it out of the file by hand", t.Key.Name)
+			return "", fmt.Errorf("tool %s is written with arguments: remove it from the file by hand", t.Key.Name)
 		case len(tools) == 1:
 			return "", fmt.Errorf("%s is the only tool of the agent: make it an `llm` node instead", t.Key.Name)
 		}
@@ -116,7 +116,7 @@ func switched(wf *ir.Workflow, tools []*ir.AgentTool, t *ir.Tool, how string) (s
 		}
 		return text[:tools[i-1].Tool.Span.Hi] + text[at.Hi:], nil
 	}
-	return "", fmt.Errorf("the agent does not have tool %s", t.Key.Name)
+	return "", fmt.Errorf("the agent has no tool %s", t.Key.Name)
 }
 
 // versioned is the text of the file with a tool in the place of another version of it. Its arguments stay.

@@ -43,7 +43,7 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			if watch {
 				if fix || strict || secrets || tiers {
-					return usage("--watch goes on until it is stopped and only reports: leave out --fix, --strict, --secrets and --sandbox")
+					return usage("--watch only reports: remove --fix, --strict, --secrets and --sandbox")
 				}
 				return a.watch(cmd.Context(), args, write)
 			}

@@ -139,7 +139,7 @@ func (a *app) writeConverted(native *compiled, made []*source.File, dir string, 
 			case !filepath.IsLocal(inside): // of an interpreter
 				continue
 			default:
-				return fmt.Errorf("%s lies outside of the folder of the workflow and is not copied: convert without -o", filepath.ToSlash(name))
+				return fmt.Errorf("%s is outside the folder of the workflow and is not copied: convert without -o", filepath.ToSlash(name))
 			}
 			if hidden(rel) || codegen.GoReads(filepath.ToSlash(rel)) { // git, editors and the go command act on such files
 				return fmt.Errorf("%s is not copied: hidden files, and files that the go command reads, cannot be part of a workflow: rename it, or convert without -o", filepath.ToSlash(name))
@@ -156,7 +156,7 @@ func (a *app) writeConverted(native *compiled, made []*source.File, dir string, 
 		if dir != "" {
 			rel, err := filepath.Rel(home, target)
 			if err != nil || !filepath.IsLocal(rel) {
-				return fmt.Errorf("%s lies outside of the folder of the workflow: convert without -o", f.Name)
+				return fmt.Errorf("%s is outside the folder of the workflow: convert without -o", f.Name)
 			}
 			target = filepath.Join(dir, rel)
 		}

@@ -32,13 +32,13 @@ func checkEngine(programs []*compiled) []diag.Diagnostic {
 		const help = "give workers and `start` a store with --blobs, which takes the journal along"
 		switch total := plan.Worst(c.program).Total; {
 		case total.Open:
-			warn(c.workflow.Name.Span, "the calls of a run have no bound, and a history of Temporal has one: `plan` says why", help)
+			warn(c.workflow.Name.Span, "the calls of a run are unbounded, and Temporal limits its history: `plan` shows why", help)
 		case total.N > inHistory:
-			warn(c.workflow.Name.Span, fmt.Sprintf("a run makes up to %d calls, which may be more than a history of Temporal holds", total.N), help)
+			warn(c.workflow.Name.Span, fmt.Sprintf("a run makes up to %d calls, which may exceed Temporal's history limit", total.N), help)
 		}
 		for _, t := range toolsOf(c.workflow) {
 			if t.MaxOutput > inPayload {
-				warn(t.Key.Span, fmt.Sprintf("a result of up to %d bytes is no payload of Temporal: 2 MB are", t.MaxOutput), "give workers and `start` a store with --blobs, or lower `max_output`")
+				warn(t.Key.Span, fmt.Sprintf("a result of up to %d bytes exceeds Temporal's payload limit of 2 MB", t.MaxOutput), "give workers and `start` a store with --blobs, or lower `max_output`")
 			}
 		}
 	}

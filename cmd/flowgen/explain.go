@@ -43,9 +43,9 @@ func (a *app) explainCommand() *cobra.Command {
 					codes = append(codes, string(e.Code))
 				}
 				if near := diag.Nearest(code, codes); near != "" {
-					return unusablef("there is no diagnostic %s, did you mean %s?", args[0], near)
+					return unusablef("unknown diagnostic %s, did you mean %s?", args[0], near)
 				}
-				return unusablef("there is no diagnostic %s; flowgen explain lists them", args[0])
+				return unusablef("unknown diagnostic %s; flowgen explain lists them", args[0])
 			}
 			explain(a.stdout, all[i])
 			return nil

@@ -40,10 +40,10 @@ func (a *app) lockCommand() *cobra.Command {
 			"reads it without any server, and a program does not call a tool that differs from the lock. All workflows of a\n" +
 			"folder share one file. The command of a local server is shown before it is started; secrets come from the same\n" +
 			"sources as in programs. Of an OpenAPI document the operations in use are written: request, types, authentication.\n" +
-			"A PostgreSQL database whose secret is set is asked what the statements take and return; none of them is run.\n\n" +
+			"A PostgreSQL database whose secret is set reports the types of the statements; none of them is executed.\n\n" +
 			"Without a FILE argument, unused servers and tools are removed; with one they stay.\n\n" +
 			"With --check nothing is written: changes are listed, as compatible or breaking. A breaking change can keep a\n" +
-			"workflow from compiling or a call from succeeding: a tool, an argument or a result that is gone or has another\n" +
+			"workflow from compiling or a call from succeeding: a tool, an argument or a result that was removed or has another\n" +
 			"type, a new required argument, a hint that a tool does more than before. Exit code 1 for breaking changes, or\n" +
 			"with --strict for any change.\n\n" + foldersHelp,
 		Args: cobra.ArbitraryArgs,
@@ -346,7 +346,7 @@ func (a *app) lockServer(ctx context.Context, s *lockServer, before *mcplock.Ser
 			continue
 		}
 		for _, h := range tool.Hidden() {
-			fail("tool %s has hidden characters, which can say to a model what a user does not read: %s", t.Name, h)
+			fail("tool %s has hidden characters, which a model reads and a user does not see: %s", t.Name, h)
 			ok = false
 		}
 		out.Tools = append(out.Tools, tool)

@@ -37,7 +37,7 @@ func (s *lockServer) add(b *ir.SQLTool) {
 }
 
 // errNoDatabase is that the secret with the address of a database is not set.
-var errNoDatabase = errors.New("its address is not set")
+var errNoDatabase = errors.New("its secret is not set")
 
 // describe asks the database of the statements. The mistakes that it finds in them are reported to sink.
 func (s *lockServer) describe(ctx context.Context, sink *diag.Sink) (listing mcptool.Listing, err error) {

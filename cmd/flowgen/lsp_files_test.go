@@ -158,7 +158,7 @@ func TestLSPLock(t *testing.T) {
 		t.Errorf("hover of a server: %q", got)
 	}
 	e.replace(name, `"hash": "sha256:`, `"hash": "sha256:0`)
-	if got := e.diagnostics(name); len(got) != 1 || !strings.Contains(got[0], "the hash is another") {
+	if got := e.diagnostics(name); len(got) != 1 || !strings.Contains(got[0], "its hash does not match") {
 		t.Errorf("a hash that is another: %q", got)
 	}
 	e.replace(name, "{", "[")

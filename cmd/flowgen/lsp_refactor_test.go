@@ -168,7 +168,7 @@ func TestLSPMaterialize(t *testing.T) {
 	if !strings.Contains(text, "# unsaved: it looks") || !strings.Contains(text, "\n  search: {tool: w.search@1, with: {q: second}}\n") || !strings.Contains(text, "\n  - review -> search\n") {
 		t.Errorf("with the node: %s", text)
 	}
-	if _, err := e.take(name, "agent: finder", "make a node of the recorded call review[2]/search"); err == nil || !strings.Contains(err.Error(), "held a secret") {
+	if _, err := e.take(name, "agent: finder", "make a node of the recorded call review[2]/search"); err == nil || !strings.Contains(err.Error(), "contained a secret") {
 		t.Errorf("a call with a redacted input: %v", err)
 	}
 	p := e.on(name, "agent: finder", 0, 1)

@@ -30,7 +30,7 @@ func generatedUnsaved(name string, from lsp.Inputs) (string, error) {
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", fmt.Errorf("there is no Go of %s: %s", name, firstOf(sink.List()))
+		return "", fmt.Errorf("no Go code was generated for %s: %s", name, firstOf(sink.List()))
 	}
 	return string(list[0].text), nil
 }

@@ -167,7 +167,7 @@ func (a *app) stillRight(files *disk, before *compiled, m *material, text string
 	edited.texts[m.file.Name] = []byte(text)
 	after := a.compile(edited, name)
 	if err := a.report(newOnly(before.list, after.list), false); err != nil {
-		fmt.Fprintf(a.stderr, "flowgen: with node %s the workflow has mistakes; nothing was written\n", m.id)
+		fmt.Fprintf(a.stderr, "flowgen: with node %s the workflow would have mistakes; nothing was written\n", m.id)
 		return nil, err
 	}
 	wf := after.workflow

@@ -114,7 +114,7 @@ func (e *editable) edited(a *app, op studio.Operation) (map[string]string, error
 		texts[file.Name] = now
 	}
 	if len(texts) == 0 {
-		return nil, errors.New("nothing is different")
+		return nil, errors.New("the edit changes nothing")
 	}
 	after := newDisk()
 	maps.Copy(after.texts, e.files.texts)
@@ -174,7 +174,7 @@ func overlayLater(args []string, overlay *string) ([]string, error) {
 }
 
 // readOverlay reads the texts that are compiled in place of files, as -overlay of the go command names them. No name
-// is no overlay.
+// is not an overlay.
 func readOverlay(name string) (map[string][]byte, error) {
 	if name == "" {
 		return nil, nil

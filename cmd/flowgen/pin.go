@@ -151,9 +151,9 @@ func agentNode(body *ir.Body, name string) (containers []string, n *ir.Node, err
 			}
 			full := strings.Join(append(slices.Clone(containers), id), "/")
 			if near := diag.Nearest(id, ids); near != "" {
-				return nil, nil, fmt.Errorf("there is no node %s; did you mean %s?", full, strings.Join(append(containers, near), "/"))
+				return nil, nil, fmt.Errorf("unknown node %s; did you mean %s?", full, strings.Join(append(containers, near), "/"))
 			}
-			return nil, nil, fmt.Errorf("there is no node %s; there are %s", full, strings.Join(ids, ", "))
+			return nil, nil, fmt.Errorf("unknown node %s; the nodes are %s", full, strings.Join(ids, ", "))
 		}
 	}
 	if _, ok := n.Verb.(*ir.Agent); !ok {

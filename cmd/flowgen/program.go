@@ -49,7 +49,7 @@ func (a *app) buildCommand() *cobra.Command {
 			for _, v := range verbs {
 				leaf := cli.VerbLeaves()[v]
 				if leaf == "" {
-					return usage("there is no verb %q to link; there are serve and mcp", v)
+					return usage("unknown verb %q; expected serve or mcp", v)
 				}
 				src.Stores = append(src.Stores, leaf)
 			}
@@ -88,7 +88,7 @@ func engineMain(engine string, trace bool) (string, error) {
 	case engine == "":
 		return mainOf(trace), nil
 	case engine != temporalMain:
-		return "", usage("there is no engine %q; there is temporal", engine)
+		return "", usage("unknown engine %q; expected temporal", engine)
 	case trace:
 		return "", usage("--engine and --trace exclude each other")
 	}
@@ -110,9 +110,9 @@ func storeLeaves(names []string) ([]string, error) {
 		leaf, ok := cli.StoreNames()[name]
 		switch near := diag.Nearest(name, known); {
 		case !ok && near != "":
-			return nil, usage("there is no store %q; did you mean %s?", name, near)
+			return nil, usage("unknown store %q; did you mean %s?", name, near)
 		case !ok:
-			return nil, usage("there is no store %q; there are %s", name, strings.Join(known, " and "))
+			return nil, usage("unknown store %q; expected %s", name, strings.Join(known, " and "))
 		}
 		leaves = append(leaves, leaf)
 	}
@@ -187,9 +187,9 @@ func (a *app) runVerbs() []*cobra.Command {
 		runs := "RUN is the name of a run, a prefix of it, or latest.\n"
 		switch verb {
 		case "serve":
-			runs = "It listens at 127.0.0.1:8080 unless --addr says otherwise.\n"
+			runs = "It listens on 127.0.0.1:8080 unless --addr is set.\n"
 		case "mcp":
-			runs = "The client is on standard input and output unless --addr says where it listens.\n"
+			runs = "It uses standard input and output, or HTTP with --addr.\n"
 		}
 		cmd := &cobra.Command{
 			Use:   v.use,

@@ -39,7 +39,7 @@ func hidden(rel string) bool {
 	return strings.HasPrefix(rel, ".") || strings.Contains(rel, string(filepath.Separator)+".")
 }
 
-var errOutside = errors.New("it lies outside of the project, which is the folder with the go.mod or .git above the workflow, or else the workflow's own, and outside of the folder you are in")
+var errOutside = errors.New("it is outside the project (the closest parent folder with go.mod or .git, or the workflow's folder) and outside the working directory")
 
 // ReadFile implements parser.Files.
 func (w *project) ReadFile(name string) ([]byte, error) {

@@ -66,7 +66,7 @@ func pinned(wf *ir.Workflow, j *journal.Journal, name string) (journal.Record, e
 	}
 	agent, ok := at.node.Verb.(*ir.Agent)
 	if !ok {
-		return journal.Record{}, fmt.Errorf("node %s is no agent, and has no pins", at.node.ID.Name)
+		return journal.Record{}, fmt.Errorf("node %s is not an agent: only agents have pins", at.node.ID.Name)
 	}
 	i := slices.IndexFunc(agent.Pins, func(p *ir.Pin) bool { return p.Name.Name == pinName })
 	if i < 0 {
@@ -224,7 +224,7 @@ func newMaterial(wf *ir.Workflow, r journal.Record) (*material, error) {
 	if err := m.sameCare(at); err != nil {
 		return nil, err
 	}
-	if at.node.Inline { // its body is no list of nodes
+	if at.node.Inline { // its body is not a list of nodes
 		last := len(m.containers) - 1
 		m.after, m.containers = m.containers[last], m.containers[:last]
 	}
@@ -266,7 +266,7 @@ func noSuchTool(wf *ir.Workflow, r journal.Record) error {
 	case t != nil:
 		return fmt.Errorf("call %s was one of %s; the workflow has %s now", r.Key, r.Tool, t.FullName())
 	case r.Tool == engine.HumanTool || r.Metered || strings.Contains(r.Tool, ":"):
-		return fmt.Errorf("call %s is one of %s, which is no tool that a node could call: questions to users and models stay with their nodes", r.Key, r.Tool)
+		return fmt.Errorf("call %s is one of %s, which a node cannot call: model calls and questions stay with their nodes", r.Key, r.Tool)
 	}
 	return fmt.Errorf("call %s was one of %s, which the workflow does not have", r.Key, r.Tool)
 }
@@ -369,7 +369,7 @@ func typeOf(f *schema.Field) *schema.Type {
 	return f.Type
 }
 
-var errSecret = errors.New("held a secret, which is not in the journal, so that the exact input is not known")
+var errSecret = errors.New("contained a secret, which the journal omits, so its exact value is unknown")
 
 // literal writes a recorded value, as its type is written in a workflow, so that it can be used in brackets.
 func literal(at string, v value.Value, t *schema.Type) (string, error) {

@@ -184,7 +184,7 @@ func (a *app) root() *cobra.Command {
 			return hint
 		}
 		if name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown && (name == "port" || name == "host") && cmd.Flags().Lookup("addr") != nil {
-			return usage("there is no flag --%s: write --addr HOST:PORT, as in --addr 127.0.0.1:8080", name)
+			return usage("unknown flag --%s: write --addr HOST:PORT, as in --addr 127.0.0.1:8080", name)
 		}
 		return usageError{flagError(err)}
 	})
@@ -213,11 +213,11 @@ func flagError(err error) error {
 	case errors.Is(err, strconv.ErrRange):
 		return fmt.Errorf("%s: the number is too large", text)
 	case number.Func == "ParseUint":
-		return fmt.Errorf("%s: it takes an integer from zero", text)
+		return fmt.Errorf("%s: expected an integer from 0", text)
 	case number.Func == "ParseFloat":
-		return fmt.Errorf("%s: it takes a number", text)
+		return fmt.Errorf("%s: expected a number", text)
 	}
-	return fmt.Errorf("%s: it takes an integer", text)
+	return fmt.Errorf("%s: expected an integer", text)
 }
 
 // behindFile is about a flag of the workflow's program that is in front of the file.
@@ -235,7 +235,7 @@ func behindFile(verb string, err error) error {
 	if verb != "run" {
 		line += "RUN "
 	}
-	return unusablef("%s is a flag of the workflow's program, which is written behind the file: %s%s", flag, line, flag)
+	return unusablef("%s is a flag of the workflow's program: write it after the file: %s%s", flag, line, flag)
 }
 
 // readers are the commands that read workflow files of any dialect.

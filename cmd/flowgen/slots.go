@@ -89,7 +89,7 @@ func (c *compiled) alone(standIns bool) []diag.Diagnostic {
 		}
 	}
 	for _, t := range c.program.Slots() {
-		d := diag.Diagnostic{Code: diag.OpenSlot, Span: t.Key.Span, Message: "there is no code for " + t.Binding.(*ir.SlotTool).Name.Name + ", which a program that embeds the workflow can bring",
+		d := diag.Diagnostic{Code: diag.OpenSlot, Span: t.Key.Span, Message: "no code is declared for " + t.Binding.(*ir.SlotTool).Name.Name + ", which a program that embeds the workflow can bring",
 			Help: "write a Go function in place of `slot`, or generate the Go and call it in a program of yours;\n`flowgen run --slot NAME=COMMAND` runs a command in its place, `flowgen respond --later` needs none"}
 		if i := slices.IndexFunc(c.list, func(w diag.Diagnostic) bool { return w.Code == diag.OpenSlot && w.Span == t.Key.Span }); i >= 0 {
 			d = c.list[i]

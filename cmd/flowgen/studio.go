@@ -163,7 +163,7 @@ func (f *studioFlags) remote() (*studio.Remote, error) {
 		return m, nil
 	}
 	if at.Scheme == "http" && !isLoopback(net.JoinHostPort(at.Hostname(), "0")) {
-		return nil, usage("--server-token: %s would get the token unencrypted; write https", f.server)
+		return nil, usage("--server-token: %s would receive the token unencrypted; use https", f.server)
 	}
 	m.Token = func() (string, error) {
 		text, err := files.Read(f.token, maxToken)

@@ -91,7 +91,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// TestStudioFolder: what is no folder, and a taken port, are mistakes of the command line.
+// TestStudioFolder: what is not a folder, and a taken port, are mistakes of the command line.
 func TestStudioFolder(t *testing.T) {
 	for _, args := range []string{"studio nowhere", "studio studio_test.go", "studio a b", "studio --port 70000",
 		"studio --server ftp://x", "studio --server http://user:word@127.0.0.1:9", "studio --server-token x", "studio --server http://example.com --server-token x",

@@ -347,7 +347,7 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 				f.missing = pinMissing[0]
 			}
 			if !slices.Contains(pinStrategies, f.strategy) || !slices.Contains(pinMissing, f.missing) {
-				return nil, errors.New("a pin has no such strategy or on_missing")
+				return nil, errors.New("unknown strategy or on_missing of a pin")
 			}
 			return nil, one.pin(f, op.Node, op.Tool)
 		case "undo":
@@ -372,7 +372,7 @@ func (p *studioProject) edit(op studio.Operation, dry bool) (*studio.Edit, error
 			}
 			return nil, one.materialize(f, []string{op.Run, op.Call})
 		}
-		return nil, fmt.Errorf("there is no edit %q: there are case, fix, pin, pin.set, pin.rename, pin.remove, policy, tool.on, tool.off, tool.version, materialize, node and undo", op.Kind)
+		return nil, fmt.Errorf("unknown edit %q: expected one of case, fix, pin, pin.set, pin.rename, pin.remove, policy, tool.on, tool.off, tool.version, materialize, node and undo", op.Kind)
 	})
 	if errors.Is(err, errReported) {
 		err = errors.New(strings.TrimSpace(notes.String()))

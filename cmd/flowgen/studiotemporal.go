@@ -81,7 +81,7 @@ func saidBy(said string, err error) error {
 	return err
 }
 
-// copyName is the name of a copy whose id is no name of a run.
+// copyName is the name of a copy whose id is not a name of a run.
 const copyName = "run"
 
 func (t *temporalRuns) copy(ctx context.Context, id string, last *runs.Folder) (*runs.Folder, string, error) {

@@ -19,7 +19,7 @@ import (
 const reader = `#!/bin/sh
 case "$1" in
 list) echo '[{"id": "order/1", "workflow": "triage", "status": "running", "started": "2026-01-02T15:04:05Z"}]' ;;
-inspect) if [ "$6" != order/1 ] && [ "$5" != order/1 ]; then echo "there is no run" >&2; exit 2; fi; cat "journal.jsonl" ;;
+inspect) if [ "$6" != order/1 ] && [ "$5" != order/1 ]; then echo "unknown run" >&2; exit 2; fi; cat "journal.jsonl" ;;
 esac
 `
 
@@ -76,7 +76,7 @@ func TestStudioTemporal(t *testing.T) {
 	if next, name, err := r.Copy(t.Context(), "order/1", first); err != nil || next == first || calls(next, name) != 2 {
 		t.Errorf("a run that has gone on: %v", err)
 	}
-	if _, _, err := r.Copy(t.Context(), "other", nil); err == nil || !strings.Contains(err.Error(), "there is no run") {
+	if _, _, err := r.Copy(t.Context(), "other", nil); err == nil || !strings.Contains(err.Error(), "unknown run") {
 		t.Errorf("another run: %v", err)
 	}
 	scratch := filepath.Dir(first.Dir())
@@ -119,7 +119,7 @@ func TestStudioTemporalPage(t *testing.T) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
-	if code, body := fetched(t, base+"/api/v1/runs/temporal:other", token); code != 502 || !strings.Contains(body, "there is no run") {
+	if code, body := fetched(t, base+"/api/v1/runs/temporal:other", token); code != 502 || !strings.Contains(body, "unknown run") {
 		t.Errorf("another run: %d %s", code, body)
 	}
 }

@@ -29,7 +29,7 @@ const (
 type target struct {
 	file     string // on disk
 	pkg      string // package name
-	existing []byte // nil when there is no such file yet
+	existing []byte // nil when no such file yet
 }
 
 // outputName is the name of the Go file for a workflow file: triage.flowgen.yaml gives triage_flow.go. The go command

@@ -177,9 +177,9 @@ func known(suites []*suite, run []string) error {
 			continue
 		}
 		if near := diag.Nearest(r, names); near != "" {
-			return unusablef("there is no case %q, did you mean %q?", r, near)
+			return unusablef("unknown case %q, did you mean %q?", r, near)
 		}
-		return unusablef("there is no case %q", r)
+		return unusablef("unknown case %q", r)
 	}
 	return nil
 }

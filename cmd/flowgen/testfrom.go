@@ -63,7 +63,7 @@ func (a *app) caseFrom(f *caseFlags) error {
 	}
 	fields, err := caseFields(j)
 	if err != nil {
-		return fmt.Errorf("run %s is no case: %w", id, err)
+		return fmt.Errorf("run %s cannot become a test case: %w", id, err)
 	}
 	name := stemOf(file) + casesSuffix
 	files := newDisk()
@@ -183,7 +183,7 @@ func constant(v value.Value) string {
 // caseFits checks the file of cases with the new text, and returns the cassette of a case.
 func (a *app) caseFits(workflow, name, text, id string) (cassette string, err error) {
 	if strings.Contains(text, redact.Redacted) {
-		return "", errors.New("the run's input or result held a secret, which is not in the journal")
+		return "", errors.New("the run's input or result contained a secret, which the journal omits")
 	}
 	files := newDisk()
 	before := a.compile(files, workflow)

@@ -50,9 +50,9 @@ func (a *app) toolsList() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if category != "" && !slices.Contains(ir.Categories, category) {
 				if near := diag.Nearest(category, ir.Categories); near != "" {
-					return usage("there is no category %q; did you mean %s?", category, near)
+					return usage("unknown category %q; did you mean %s?", category, near)
 				}
-				return usage("there is no category %q; the categories are %s", category, strings.Join(ir.Categories, ", "))
+				return usage("unknown category %q; the categories are %s", category, strings.Join(ir.Categories, ", "))
 			}
 			return a.tools(args, format, func(t toolInfo) bool {
 				return (all || !t.hidden()) && (category == "" || t.Category == category)
@@ -74,7 +74,7 @@ func (a *app) toolsSearch() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			words := strings.Fields(strings.ToLower(args[0]))
 			if len(words) == 0 {
-				return usage("there is nothing to search for")
+				return usage("the search text is empty")
 			}
 			return a.tools(args[1:], format, func(t toolInfo) bool { return (all || !t.hidden()) && t.matches(words) }, toolsTable)
 		},
@@ -102,9 +102,9 @@ func (a *app) toolsShow() *cobra.Command {
 				return err
 			}
 			if near := diag.Nearest(args[0], names); near != "" {
-				return fmt.Errorf("there is no tool %s; did you mean %s?", args[0], near)
+				return fmt.Errorf("unknown tool %s; did you mean %s?", args[0], near)
 			}
-			return fmt.Errorf("there is no tool %s; flowgen tools list --all lists them", args[0])
+			return fmt.Errorf("unknown tool %s; flowgen tools list --all lists them", args[0])
 		},
 	}
 	formatFlag(cmd, &format, "text", "json")

@@ -45,7 +45,7 @@ func (a *app) tortureCommand() *cobra.Command {
 				f.seed = rand.Uint64N(1e9)
 			}
 			if f.trials < 0 || f.minutes < 0 || f.minutes > 60*24*365 {
-				return usage("--trials and --minutes are how much is tried: numbers above zero")
+				return usage("--trials and --minutes must be above zero")
 			}
 			return a.torture(cmd.Context(), args[0], &f)
 		},

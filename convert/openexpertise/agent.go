@@ -42,7 +42,7 @@ func (x *experience) agent(u *unit, v *ir.LLM) {
 	for _, f := range u.answer.Fields {
 		s := x.fields[f.Name]
 		if s == nil {
-			x.Refuse(n.ID.Span, "declare it in `state.schema`", "the answer of %s has the property %q, which is no field of the state", n.ID.Name, f.Name)
+			x.Refuse(n.ID.Span, "declare it in `state.schema`", "the answer of %s has the property %q, which is not a state field", n.ID.Name, f.Name)
 			continue
 		}
 		if f.Type.Kind == schema.Opt {

@@ -209,7 +209,7 @@ func (m *module) looks(name string) part {
 var delta = lazyregexp.New(`\bstate_delta\b\s*:?\s*`)
 
 // writes are the state fields that the module writes as far as that can be read: the keys of what it calls state_delta.
-// known is false where it is no list of keys.
+// known is false where it is not a list of keys.
 func (m *module) writes() (fields []string, known bool) {
 	known = true
 	for _, at := range delta.FindAllStringIndex(m.text, -1) {

@@ -175,7 +175,7 @@ func (x *experience) unit(n *openexpertise.Node) {
 	}
 	u.module = readModule(js.Bundle)
 	if u.module.world != "" {
-		x.Refuse(js.Path.Span, "hand it over as an argument, or as a secret", "the module looks at %s, which a tool of the native language does not see", u.module.world)
+		x.Refuse(js.Path.Span, "pass it as an argument, or as a secret", "the module looks at %s, which a tool of the native language does not see", u.module.world)
 	}
 	found, known := u.module.writes()
 	if !known && len(u.writes) == 0 {

@@ -77,7 +77,7 @@ func (s *siren) inside() {
 		switch n.Verb.(type) {
 		case *ir.LLM, *ir.ToolCall, *ir.Flow:
 		default:
-			s.Refuse(n.ID.Span, "write it into a workflow of its own, or into the one that runs this", "%s may fail, and the engine goes on with what this workflow has written until then", n.ID.Name)
+			s.Refuse(n.ID.Span, "write it into a workflow of its own, or into the one that runs this", "%s may fail, and the engine continues with what this workflow has written so far", n.ID.Name)
 			continue
 		}
 		if s.failed[n] != nil && !isAgent(n) {

@@ -103,7 +103,7 @@ func (s *siren) bound(v ir.Value, at *sirenspec.Node) string {
 			return convert.Literal(v.Text.Value).Text.Value
 		}
 	}
-	s.Refuse(v.Source(), "write it as text", "an input of a factory that is no text is not converted")
+	s.Refuse(v.Source(), "write it as text", "a factory input that is not text is not converted")
 	return ""
 }
 

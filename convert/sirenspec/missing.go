@@ -67,7 +67,7 @@ func (s *siren) overwritten(name string) bool {
 	})
 }
 
-// orJSON is a placeholder whose filter stands for what is no JSON, where the file itself says what that is. ok is false
+// orJSON is a placeholder whose filter stands for what is not JSON, where the file itself says what that is. ok is false
 // where it depends on the run.
 func (s *siren) orJSON(r *dialect.Reference) (expr string, missing, ok bool) {
 	if s.missing(r) {

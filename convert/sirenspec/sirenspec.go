@@ -386,7 +386,7 @@ func (s *siren) seed(o *ir.Object) {
 	for _, bucket := range o.Entries {
 		values, ok := bucket.Value.(*ir.Object)
 		if !ok {
-			s.Refuse(bucket.Key.Span, "write `init` on native state fields", "this is no part of the context that a native workflow has")
+			s.Refuse(bucket.Key.Span, "write `init` on native state fields", "a native workflow has no such context value")
 			continue
 		}
 		for _, e := range values.Entries {

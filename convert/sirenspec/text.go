@@ -428,7 +428,7 @@ func (s *siren) guards(n *sirenspec.Node, answer bool) []guard {
 	for _, g := range out {
 		for _, other := range s.tree.Nodes {
 			if s.IDs[other.ID.Name] == g.id {
-				s.Refuse(other.ID.Span, "rename it", "the guardrails of %s become a node of this name", n.ID.Name)
+				s.Refuse(other.ID.Span, "rename it", "the guardrails of %s become a node with this name", n.ID.Name)
 			}
 		}
 	}

@@ -276,5 +276,5 @@ func (g *graph) label(n *yamlgraph.Node) string {
 }
 
 func (g *graph) noLabel(n *yamlgraph.Node) {
-	g.Refuse(n.ID.Span, "declare it as `str` in the schema", "the label of %s is no text", n.ID.Name)
+	g.Refuse(n.ID.Span, "declare it as `str` in the schema", "the label of %s is not text", n.ID.Name)
 }

@@ -17,7 +17,7 @@ func (g *graph) nowhere(v ir.Value) bool {
 	return is && r.Root == "state" && len(r.Path) > 0 && g.shapes[r.Path[0]] == nil && !g.isAuto(r.Path[0])
 }
 
-// fits reports whether a constant is one of a type; what is no constant does for all that is known.
+// fits reports whether a constant is one of a type; what is not a constant does for all that is known.
 func fits(v ir.Value, t *schema.Type) bool {
 	switch v := v.(type) {
 	case *ir.List:

@@ -21,7 +21,7 @@ type counter struct {
 // counted notes a node whose runs are counted.
 func (g *graph) counted(n *yamlgraph.Node, limit int) {
 	if slices.ContainsFunc(n.Token.Exits, func(x *yamlgraph.Exit) bool { return x.When == nil && !x.Spent }) {
-		g.Refuse(n.ID.Span, "give its edges conditions, or let the edge back lead to it", "%s has a limit of its rounds, after which the run goes on with its next node", n.ID.Name)
+		g.Refuse(n.ID.Span, "give its edges conditions, or let the edge back lead to it", "%s has a round limit, after which the run continues with its next node", n.ID.Name)
 	}
 	g.counts[n] = &counter{limit: limit, to: *g.exhausted(n)}
 }

@@ -306,7 +306,7 @@ func (g *graph) visible(at *yamlnode.Node) []string {
 	return names
 }
 
-// wrapped keeps the last line break of text, which a native command loses, and makes 0 of the exit codes that are no failure.
+// wrapped keeps the last line break of text, which a native command loses, and makes 0 of the exit codes that are not a failure.
 func wrapped(script string, codes *yamlnode.Node, text bool) string {
 	group := "( " + script + " )"
 	if strings.ContainsAny(script, "#\n") {
@@ -334,7 +334,7 @@ func wrapped(script string, codes *yamlnode.Node, text bool) string {
 }
 
 var (
-	// What has another meaning in a script that has arguments, or begins a place where an argument is no word.
+	// What has another meaning in a script that has arguments, or begins a place where an argument is not a word.
 	shellSpecial  = lazyregexp.New("\\$[0-9@*#{]|\\$\\(\\(|\\(\\)|`|<<|\\b(?:shift|set|eval|getopts)\\b")
 	shellVariable = lazyregexp.New(`\$([A-Za-z_][A-Za-z0-9_]*)`)
 	shellAssign   = lazyregexp.New(`(?:^|[\s;&|(])(?:for[ \t]+|read[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)(?:=|[ \t]+in\b)`)

@@ -238,7 +238,7 @@ func (g *graph) held(name string) []string {
 
 // choice says what the fields of a tool_call are used for.
 func (g *graph) choice(v *ir.ToolChoice) {
-	args := schema.AnyType // what is no mapping is the error of the call
+	args := schema.AnyType // what is not a mapping is the error of the call
 	if g.tree.Upstream {
 		args = schema.MapOf(schema.AnyType) // and there it is no argument at all
 	}

@@ -87,7 +87,7 @@ func TestUsersSeeLess(t *testing.T) {
 	}
 }
 
-// A folder that is no repository fails at the node that reads it, with the code for a failing command.
+// A folder that is not a repository fails at the node that reads it, with the code for a failing command.
 func TestNoRepository(t *testing.T) {
 	w, err := New()
 	if err != nil {

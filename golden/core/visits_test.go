@@ -134,7 +134,7 @@ var wrongVisits = []struct {
 	message string
 	build   func(l *language)
 }{
-	{"is no value of", func(l *language) {
+	{"is not a value of", func(l *language) {
 		l.do(expr.Invoke(fnWalk, read("job"), run(), expr.Invoke(fnTo), expr.FnDo(ir.Block{&ir.SwitchStmt{On: of(read("at")), Arms: []ir.SwitchArm{{Value: &ir.Node{ID: ident("other")}}}}}, "run", "job", "at"),
 			expr.FnDo(ir.Block{&ir.ReturnStmt{Value: of(expr.Invoke(fnTo))}}, "at")))
 	}},
@@ -142,10 +142,10 @@ var wrongVisits = []struct {
 		n := l.node("n", l.call(l.tool("echo"), cFail))
 		l.add(&ir.WhileStmt{Cond: of(expr.Const(true)), Do: ir.Block{&ir.RunStmt{Node: n}}})
 	}},
-	{"there is no input \"x\" for the state to begin as", func(l *language) {
+	{"the state cannot start from input \"x\"", func(l *language) {
 		l.wf.State = append(l.wf.State, &ir.State{Name: ident("x"), Type: schema.AnyType, Open: true, Given: true})
 	}},
-	{"\"w\" is no agent of the node", func(l *language) {
+	{"\"w\" is not an agent of the node", func(l *language) {
 		l.perform("n", expr.Invoke(fnWork, read("job"), run(), node(), expr.Of(expr.UseAgent, "w", &ir.PerformAgent{Type: workerType})))
 	}},
 	{"has no field \"height\"", func(l *language) {

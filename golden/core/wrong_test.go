@@ -41,7 +41,7 @@ var wrong = []struct {
 	{"Less takes 2 arguments and has 1", func(l *language) { l.let("x", expr.Invoke(fnLess, whole(1))) }},
 	{"cannot use int as string", func(l *language) { l.let("x", expr.Invoke(fnShout, whole(1))) }},
 	{"Put changes something", func(l *language) { l.output("x", expr.Invoke(fnPut, expr.Address(read("state", "a")), whole(1))) }},
-	{"Shout can fail, and there is no way out here", func(l *language) { l.output("x", expr.Invoke(fnShout, text("a"))) }},
+	{"Shout can fail, but errors cannot be handled here", func(l *language) { l.output("x", expr.Invoke(fnShout, text("a"))) }},
 	{"engine.Options has no field \"nome\"", func(l *language) { l.let("x", expr.Struct(options, expr.Put("nome", text("a")))) }},
 	{"error: name \"nobody\"", func(l *language) { l.let("x", expr.Invoke(fnShow, read("nobody"))) }},
 	{"error: node \"late\" has not run here", func(l *language) {
@@ -57,15 +57,15 @@ var wrong = []struct {
 	{"only a perform uses tools", func(l *language) {
 		l.let("x", expr.Invoke(fnTool, read("job"), run(), expr.Of(expr.UseNode, "n", l.node("n", whole(1))), use(l.tool("echo")), expr.Invoke(cFail), expr.Object()))
 	}},
-	{"there is no node here", func(l *language) { l.do(expr.Invoke(fnStep, read("job"), run(), node())) }},
-	{"\"other\" is no node of the body", func(l *language) {
+	{"no node is in scope here", func(l *language) { l.do(expr.Invoke(fnStep, read("job"), run(), node())) }},
+	{"\"other\" is not a node of the body", func(l *language) {
 		l.do(expr.Invoke(fnStep, read("job"), run(), expr.Of(expr.UseNode, "other", &ir.Node{})))
 	}},
 	{"no loop has the scope", func(l *language) {
 		l.do(expr.Invoke(fnStep, read("job"), run(), expr.Of(expr.UseNode, "round", l.scope("round", ""))))
 	}},
-	{"\"foreign\" is no tool of the workflow", func(l *language) { l.perform("n", l.call(&ir.Tool{Key: ident("foreign")}, cFail)) }},
-	{"is no place of which there is an address", func(l *language) { l.do(expr.Invoke(fnPut, expr.Address(whole(1)), whole(1))) }},
+	{"\"foreign\" is not a tool of the workflow", func(l *language) { l.perform("n", l.call(&ir.Tool{Key: ident("foreign")}, cFail)) }},
+	{"the address of", func(l *language) { l.do(expr.Invoke(fnPut, expr.Address(whole(1)), whole(1))) }},
 	{"the state field \"closed\" is not open", func(l *language) {
 		l.wf.State = append(l.wf.State, &ir.State{Name: ident("closed"), Type: schema.ListOf(schema.IntType)})
 		l.begin2()
@@ -76,20 +76,20 @@ var wrong = []struct {
 	}},
 	{"nothing makes tool \"dark\"", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = nil }},
 	{"cannot use string as flow.Tool", func(l *language) { l.tool("dark").Binding.(*ir.Made).New = of(text("a")) }},
-	{"\"dark\" is no model of the workflow", func(l *language) {
+	{"\"dark\" is not a model of the workflow", func(l *language) {
 		l.perform("n", expr.Invoke(fnAsk, read("job"), run(), node(), expr.Of(expr.UseModel, "dark", &ir.Model{}), text("a")))
 	}},
-	{"\"other\" is no workflow that this one runs", func(l *language) { l.nest(&ir.Workflow{}, expr.Object()) }},
+	{"\"other\" is not a workflow that this one runs", func(l *language) { l.nest(&ir.Workflow{}, expr.Object()) }},
 	{"inner is not given its input \"word\"", func(l *language) { l.nest(l.inner(), expr.Object()) }},
 	{"{word: string} has no field \"wort\"", func(l *language) {
 		l.nest(l.inner(), expr.Object(expr.Put("word", text("a")), expr.Put("wort", text("a"))))
 	}},
-	{"the input of inner is no object", func(l *language) { l.nest(l.inner(), text("a")) }},
+	{"the input of inner is not an object", func(l *language) { l.nest(l.inner(), text("a")) }},
 	// text functions
-	{"\"t\" is no text function", func(l *language) { l.let("x", expr.Of(expr.UseText, "t", nil)) }},
+	{"\"t\" is not a text function", func(l *language) { l.let("x", expr.Of(expr.UseText, "t", nil)) }},
 	{"the text function \"t\" takes 1 values, and is handed 2", func(l *language) { l.let("x", ir.CallText(l.made(false, nothing), whole(1), whole(2))) }},
 	{"cannot use engine.Ended as a value whose type only a run knows", func(l *language) { l.zero("e", ended); l.let("x", ir.CallText(l.made(false, nothing), read("e"))) }},
-	{"the text function \"t\" can fail, and there is no way out here", func(l *language) {
+	{"the text function \"t\" can fail, but errors cannot be handled here", func(l *language) {
 		l.add(&ir.WhileStmt{Max: 3, Cond: of(binary("==", ir.CallText(l.made(true, nothing), whole(1)), text("a")))})
 	}},
 	{"the text function \"t\" returns no value", func(l *language) {
@@ -116,7 +116,7 @@ var wrong = []struct {
 	{"the text function \"t\" uses what only a body has", func(l *language) {
 		l.let("x", ir.CallText(l.made(false, func() { l.let("n", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))) }), whole(1)))
 	}},
-	{"Shout can fail, and there is no way out here", func(l *language) {
+	{"Shout can fail, but errors cannot be handled here", func(l *language) {
 		l.let("x", ir.CallText(l.made(false, func() { l.let("n", expr.Invoke(fnShout, text("a"))) }), whole(1)))
 	}},
 	{"\"a\" is declared twice", func(l *language) { l.let("x", ir.CallText(l.made(false, func() { l.let("a", whole(1)) }), whole(1))) }},
@@ -128,9 +128,9 @@ var wrong = []struct {
 	}},
 	// nodes
 	{"no statement runs node \"idle\"", func(l *language) { l.node("idle", l.call(l.tool("echo"), cFail)) }},
-	{"node \"x\" is none of this body", func(l *language) { l.run("", &ir.Node{ID: ident("x")}) }},
+	{"node \"x\" is not in this body", func(l *language) { l.run("", &ir.Node{ID: ident("x")}) }},
 	{"a block runs nodes that perform, and \"n\" does not", func(l *language) { l.perform("n", whole(1)).Verb = &ir.Let{} }},
-	{"1 is no call", func(l *language) { l.perform("n", whole(1)) }},
+	{"1 is not a call", func(l *language) { l.perform("n", whole(1)) }},
 	{"node \"n\" bounds what it does not use", func(l *language) { l.atMost(l.perform("n", l.call(l.tool("echo"), cFail)), &ir.Tool{}, 3) }},
 	{"node \"n\" returns engine.Ended, and text is string", func(l *language) {
 		l.let("text", text("a"))
@@ -143,15 +143,15 @@ var wrong = []struct {
 		n := l.perform("n", l.call(l.tool("echo"), cFail))
 		l.add(&ir.RunStmt{Node: n, Call: of(l.call(l.tool("other"), cFail)), Into: ident("again")})
 	}},
-	{"\"n\" is no answer that a node asks for", func(l *language) {
+	{"\"n\" is not an answer that a node asks for", func(l *language) {
 		l.let("x", expr.Invoke(fnBounded, &expr.Node{Op: expr.Field, Text: "json", Kids: []*expr.Node{expr.Of(expr.UseAnswer, "n", &ir.Answer{JSON: "{}"})}}, expr.Const(time.Second)))
 	}},
-	{"\"n\" is no answer that a node asks for", func(l *language) {
+	{"\"n\" is not an answer that a node asks for", func(l *language) {
 		l.perform("n", expr.Invoke(fnJudge, read("job"), run(), node(), expr.Of(expr.UseModel, "m", l.model("m")), expr.Of(expr.UseAnswer, "n", &ir.Answer{}), text("a")))
 	}},
 	{"the output has no text \"status\"", func(l *language) { l.wf.Outcome.Status = true }},
 	{"cannot use int as bytes", func(l *language) { l.let("x", expr.Invoke(fnBounded, whole(1), expr.Const(time.Second))) }},
-	{"\"none\" is no choice of tools", func(l *language) {
+	{"\"none\" is not a choice of tools", func(l *language) {
 		l.perform("n", expr.Invoke(fnPick, read("job"), run(), node(), expr.Of(expr.UseChoice, "none", &ir.ToolChoice{}), text("a"), expr.Object()))
 	}},
 	// what runs inside
@@ -170,7 +170,7 @@ var wrong = []struct {
 		l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { l.verb(n).AtMost[0].Of = &ir.Model{}; return nil })
 	}},
 	{"no statement runs node \"in\"", func(l *language) { l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { return ir.Block{} }) }},
-	{"node \"x\" is none that the function runs", func(l *language) {
+	{"the function does not run node \"x\"", func(l *language) {
 		l.encloses(func(n *ir.Node, m *ir.Model) ir.Block { return ir.Block{&ir.RunStmt{Node: &ir.Node{ID: ident("x")}}} })
 	}},
 	{"is described by runs and sides", func(l *language) {
@@ -180,7 +180,7 @@ var wrong = []struct {
 	{"the state has no group \"nowhere\"", func(l *language) {
 		l.wf.State = append(l.wf.State, &ir.State{Name: ident("x"), Type: schema.AnyType, Open: true, Group: "nowhere"})
 	}},
-	{"in groups, of which there are no slots", func(l *language) { l.grouped("g", "x") }},
+	{"has groups, which have no slots", func(l *language) { l.grouped("g", "x") }},
 	{"the output reads x, which has no value in a run that fails before it", func(l *language) {
 		l.wf.Outcome.Always = true
 		l.perform("n", l.call(l.tool("echo"), cFail))
@@ -191,7 +191,7 @@ var wrong = []struct {
 	{"what a program loads is a call without a result", func(l *language) { l.wf.Load = []*ir.Expr{of(expr.Invoke(fnShout, text("a")))} }},
 	// statements
 	{"\"x\" is declared twice", func(l *language) { l.let("x", whole(1)); l.let("x", whole(2)) }},
-	{"\"state\" is no name for a local", func(l *language) { l.let("state", whole(1)) }},
+	{"\"state\" is not a valid name of a local", func(l *language) { l.let("state", whole(1)) }},
 	{"\"x\" has no value, and none that its type has from the start", func(l *language) { l.zero("x", schema.IntType) }},
 	{"\"x\" gets no value", func(l *language) { l.let("x", expr.Invoke(fnPut, expr.Address(read("state", "a")), whole(1))) }},
 	{"engine.Show(1) cannot be set", func(l *language) { l.set(expr.Invoke(fnShow, whole(1)), text("a")) }},
@@ -238,7 +238,7 @@ var wrong = []struct {
 		l.add(&ir.RangeStmt{Over: of(&expr.Node{Op: expr.ListLit, Kids: []*expr.Node{whole(1)}}), Scope: l.scope("s", "")})
 	}},
 	{"a range needs a list", func(l *language) { l.add(&ir.RangeStmt{Over: of(text("a"))}) }},
-	{"the case 1 is no value of \"a\", which is string", func(l *language) {
+	{"the case 1 is not a value of \"a\", which is string", func(l *language) {
 		l.add(&ir.SwitchStmt{On: of(text("a")), Arms: []ir.SwitchArm{{Value: int64(1)}}})
 	}},
 	{"an expression is missing", func(l *language) { l.add(&ir.DoStmt{}) }},

@@ -42,7 +42,7 @@ func figure(t *testing.T, name string, ordinary int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%q is no number", name, text)
+		t.Fatalf("%s=%q is not a number", name, text)
 	}
 	return n
 }
@@ -197,7 +197,7 @@ func (h *history) goOn(kills int) error {
 		case state.ExitCode() == 0:
 			h.tally.runs++
 			return h.end(stdout)
-		case h.behind && bytes.Contains(stderr, []byte("another process is using this run; if it has died, others can have it in")):
+		case h.behind && bytes.Contains(stderr, []byte("another process is using this run; if that process has died, the lease expires in")):
 			h.tally.leased++
 			life--
 		default:
@@ -386,7 +386,7 @@ func (h *history) compare(now *journal.Journal, requests map[string]int) error {
 	return nil
 }
 
-var inDoubt = regexp.MustCompile(`call (\S+) had begun and has no result`)
+var inDoubt = regexp.MustCompile(`call (\S+) had started and has no result`)
 
 // doubt decides about the call in doubt that the program has named.
 func (h *history) doubt(stderr []byte) error {

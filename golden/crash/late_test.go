@@ -194,7 +194,7 @@ func (l late) done(stdout, stderr string, code int) {
 	}
 }
 
-// TestLateCommit: the last line that a process has sent to PostgreSQL arrives after its death. Before another process has taken the run over
+// TestLateCommit: the last line that a process has sent to PostgreSQL arrives after its death. Before another process has taken over the run
 // it counts: nothing is in doubt any more, whatever somebody has read in between. Afterwards it does not: the call is in doubt, and the line
 // is never written.
 func TestLateCommit(t *testing.T) {

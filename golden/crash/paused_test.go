@@ -81,7 +81,7 @@ func TestPaused(t *testing.T) {
 				t.Fatal(err)
 			}
 			var exit *exec.ExitError
-			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(stderr.String(), "another process has taken the run over") {
+			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(stderr.String(), "another process has taken over the run") {
 				t.Errorf("%v\n%s", err, stderr.String())
 			}
 			h.world.settle()

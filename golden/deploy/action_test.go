@@ -42,7 +42,7 @@ func (g *guide) steps(t *testing.T, a *action, with map[string]string) (failed s
 		}
 		in, ok := a.Inputs[name]
 		if !ok {
-			t.Fatalf("there is no input %s", name)
+			t.Fatalf("unknown input %s", name)
 		}
 		return in.Default
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWithoutLines checks every case without each of its lines, and with each pair of lines in the other order: whatever a
-// mistake leaves of a workflow, its translation is no fault of the translator.
+// mistake leaves of a workflow, its translation is not a fault of the translator.
 func TestWithoutLines(t *testing.T) {
 	each(t, func(t *testing.T, c *testcase) {
 		files, name := archived{}, ""

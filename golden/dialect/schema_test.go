@@ -45,7 +45,7 @@ var misshapen = map[string][]string{
 // wrongShapes are the mistakes that a schema sees as well.
 var wrongShapes = []diag.Code{diag.UnknownKey, diag.MissingKey, diag.WrongShape, diag.UnknownWord}
 
-// fits holds a file to the JSON Schema of a dialect; ok is false when it is no YAML.
+// fits holds a file to the JSON Schema of a dialect; ok is false when it is not YAML.
 func fits(t *testing.T, schema []byte, name, text string) (err error, ok bool) {
 	t.Helper()
 	f := source.NewFile(name, text)

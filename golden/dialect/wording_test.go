@@ -110,7 +110,7 @@ var wordings = []wording{
 		{"nodes:\n  a: {type: agent, agent: w, writes: output.a}\n  b: {type: agent, agent: w, writes: output.b}\nedges:\n  - {from: a, to: b}", "nodes: {}"},
 		{"nodes:\n  a: {type: tool, tool: t, state_key: s}\n  b: {type: tool, tool: t, state_key: r}\nedges:\n  - {from: START, to: a}\n  - {from: a, to: b}\n  - {from: b, to: END}", "nodes: {}\nedges: [{from: START, to: END}]"},
 		{"nodes:\n  a: {kind: template, template: hi, out: s}\n  b: {kind: template, template: ho, out: r}\nroutes: {a: b, b: done}", "nodes: {}\nroutes: {}"}},
-		diag.MissingKey, "there are no nodes", [5]string{}},
+		diag.MissingKey, "the file has no nodes", [5]string{}},
 }
 
 // one are the files of a case of wordings.

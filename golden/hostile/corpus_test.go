@@ -251,7 +251,7 @@ func goldenProject(t *testing.T, file string) *project {
 	return p
 }
 
-// binary is a file that is no text, which a case has as hexadecimal digits with comments that begin with ;.
+// binary is a file that is not text, which a case has as hexadecimal digits with comments that begin with ;.
 func binary(t *testing.T, text []byte) (out []byte) {
 	t.Helper()
 	for line := range strings.Lines(string(text)) {
@@ -282,7 +282,7 @@ func exampleProject(t *testing.T, main string) *project {
 		t.Fatal(err)
 	}
 	p.slow = strings.Contains(p.files[main], "python:")
-	// A library is no workflow; it is part of the projects that include it.
+	// A library is not a workflow; it is part of the projects that include it.
 	if !strings.Contains(p.files[main], "\nnodes:") {
 		p.wrong = true
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
 
-// A position is where text stands in a file: a key or a value of YAML, or all of a file that is no YAML.
+// A position is where text stands in a file: a key or a value of YAML, or all of a file that is not YAML.
 type position struct {
 	file  string
 	span  source.Span

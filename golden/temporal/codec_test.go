@@ -194,7 +194,7 @@ func TestUndecoded(t *testing.T) {
 	codec := newCodec(t)
 	exe := build(t, "testdata/publish.flowgen.yaml")
 	queue := []string{"--queue", "undecoded"}
-	const says = "run undecoded does not go on here: what it was given or has recorded cannot be decoded"
+	const says = "run undecoded does not continue here: what it was given or has recorded cannot be decoded"
 	var result string
 	t.Run("coded", func(t *testing.T) {
 		t.Setenv("TEMPORAL_CODEC_ENDPOINT", codec.URL)

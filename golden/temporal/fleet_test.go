@@ -255,14 +255,14 @@ func TestInspect(t *testing.T) {
 		}
 	}
 	fails(t, 1, "`"+exe+" inspect --temporal shown` lists its calls", flowgen, append(material, "shown", "nowhere")...)
-	fails(t, 2, "there is no run nothing", flowgen, "diff", "--temporal", exe, plain, "nothing")
+	fails(t, 2, "unknown run nothing", flowgen, "diff", "--temporal", exe, plain, "nothing")
 	if text := ok(t, exe, "inspect", "--temporal", "shown", "each[1]/charge"); !strings.Contains(text, "ledger.post@1") {
 		t.Error(text)
 	}
 	if text := ok(t, exe, "inspect", "--temporal", "shown"); !strings.Contains(text, "succeeded") {
 		t.Error(text)
 	}
-	fails(t, 2, "there is no run nothing", exe, "inspect", "--temporal", "nothing")
+	fails(t, 2, "unknown run nothing", exe, "inspect", "--temporal", "nothing")
 	fails(t, 2, "which run?", exe, "inspect", "--temporal")
 	fails(t, 2, "inspect --temporal shown shows its calls", exe, "inspect", "--temporal", "shown", "zzz")
 	t.Setenv("FLOWGEN_RUNS", "off") // is about other runs

@@ -158,7 +158,7 @@ func TestServerRestart(t *testing.T) {
 			id := fmt.Sprint("restart-", round, "-", i)
 			if !w.begun {
 				_, complaints, code := call(t, exe, "start", "--id", id, "--input", "port="+strconv.Itoa(w.port()), "--input", ledgerItems)
-				if code != 0 && !strings.Contains(complaints, "there is a run with the id "+id) {
+				if code != 0 && !strings.Contains(complaints, "a run already has the id "+id) {
 					t.Fatalf("exit %d, %s", code, complaints)
 				}
 			}

@@ -45,13 +45,13 @@ func TestRerun(t *testing.T) {
 		}
 	}
 
-	fails(t, 2, "what is to be different?", old, rerun("same", "rerun")...)
+	fails(t, 2, "rerun needs a change", old, rerun("same", "rerun")...)
 	out, complaints, code := call(t, old, rerun("from", "--from", "last", "rerun")...)
 	if code != 0 || out != want || complaints != "executed again: last\n" {
 		t.Errorf("exit %d, %s%s\nwant %s", code, out, complaints, want)
 	}
 	held("close-2-6")
-	fails(t, 2, "there is no node lst; did you mean last?", old, rerun("from", "--from", "lst", "rerun")...)
+	fails(t, 2, "unknown node lst; did you mean last?", old, rerun("from", "--from", "lst", "rerun")...)
 	if out = ok(t, old, rerun("set", "--set", "last=41", "rerun")...); !strings.Contains(out, `"last": 41`) {
 		t.Error(out)
 	}
@@ -69,7 +69,7 @@ func TestRerun(t *testing.T) {
 
 	worker(t, later, queue...)
 	fails(t, 1, "node book", later, rerun("refused", "rerun")...)
-	fails(t, 1, "--format jsonl` of the program that began it", later, rerun("refused", "rerun")...)
+	fails(t, 1, "--format jsonl` of the program that started it", later, rerun("refused", "rerun")...)
 	journal := file(t, "rerun.jsonl", ok(t, old, "inspect", "--temporal", "--format", "jsonl", "rerun"))
 	out, complaints, code = call(t, later, rerun("edited", journal)...)
 	if code != 0 || out != want || complaints != "executed again: book\n" {
@@ -80,8 +80,8 @@ func TestRerun(t *testing.T) {
 	if text := ok(t, later, "inspect", "--temporal", "edited"); !strings.Contains(text, "succeeded") {
 		t.Error(text)
 	}
-	fails(t, 2, "there is a run with the id edited", later, rerun("edited", journal)...)
+	fails(t, 2, "a run already has the id edited", later, rerun("edited", journal)...)
 	fails(t, 2, "is a run of ledger, this is publish", build(t, "testdata/publish.flowgen.yaml"), "rerun", "--temporal", journal)
-	fails(t, 2, "there is no run nothing", old, rerun("x", "nothing")...)
+	fails(t, 2, "unknown run nothing", old, rerun("x", "nothing")...)
 	fails(t, 2, "which run?", old, "rerun", "--temporal")
 }

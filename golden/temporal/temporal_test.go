@@ -142,7 +142,7 @@ func TestSameResults(t *testing.T) {
 			}
 			ok(t, exe, "replay", name)
 			record(t, exe, name)
-			fails(t, 2, "there is a run with the id "+name, exe, append([]string{"start", "--id", name}, inputs...)...)
+			fails(t, 2, "a run already has the id "+name, exe, append([]string{"start", "--id", name}, inputs...)...)
 		})
 	}
 }
@@ -159,8 +159,8 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("%v", q)
 	}
 	fails(t, 2, `"perhaps" is none of yes, no`, exe, "respond", "asks", "perhaps")
-	fails(t, 2, `no open question "nobody"; open are ask`, exe, "respond", "asks", "nobody", "yes")
-	fails(t, 2, "there is no run nothing", exe, "respond", "nothing", "yes")
+	fails(t, 2, `unknown question "nobody"; open questions: ask`, exe, "respond", "asks", "nobody", "yes")
+	fails(t, 2, "unknown run nothing", exe, "respond", "nothing", "yes")
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	worker(t, exe)
@@ -228,7 +228,7 @@ func TestForeignHistory(t *testing.T) {
 	}
 	publish := build(t, "testdata/publish.flowgen.yaml")
 	fails(t, 2, "history is a history of workflow ledger, and this program is publish", publish, "replay", "history")
-	fails(t, 2, "is no history of a workflow", publish, "replay", "testdata/answers.yaml")
+	fails(t, 2, "is not a workflow history", publish, "replay", "testdata/answers.yaml")
 }
 
 // The commands of the guide do what it says.

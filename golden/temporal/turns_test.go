@@ -66,7 +66,7 @@ func TestChangedInATurn(t *testing.T) {
 	ok(t, old, "start", "--id", "asking", "--queue", "asking")
 	<-dead
 	_ = first.Wait()
-	stop := wrong(t, other, "run asking does not go on with this program: ", flags...)
+	stop := wrong(t, other, "run asking does not continue with this program: ", flags...)
 	for len(pendingFailure(t, old, "asking")) == 0 { // it was given the turn as well, and could not be told what came before
 	}
 	stop()

@@ -24,7 +24,7 @@ const maxNames = 100_000
 
 var (
 	// ErrOutside is the error of a name that leads out of its folders, by itself or through a link.
-	ErrOutside = errors.New("it lies outside of the project")
+	ErrOutside = errors.New("it is outside the project")
 	// ErrIrregular is the error of a folder, a pipe, a device or a socket.
 	ErrIrregular = errors.New("not a regular file")
 )

@@ -18,7 +18,7 @@ func Reason(err error) string {
 	case errors.Is(err, syscall.ENXIO):
 		return ErrIrregular.Error()
 	case errors.Is(err, syscall.ELOOP):
-		return "its links lead in a circle"
+		return "its links form a cycle"
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return "its name is too long"
 	case errors.Is(err, syscall.ENOTDIR):

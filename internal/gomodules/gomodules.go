@@ -59,7 +59,7 @@ func (m *Modules) Find(file string) (found *Module, rel string, err error) {
 		return nil, "", &Error{"the version of a module is in go.mod, not in the name of a file", "remove the `@` and the version"}
 	}
 	if err := module.CheckImportPath(path.Dir(file)); err != nil || module.CheckFilePath(file) != nil || strings.Count(file, "/") > maxElements || !strings.Contains(file, "/") {
-		return nil, "", &Error{"this is no path of a Go module with a file in it", "write it as in `go:github.com/acme/flows/shop.flowgen.yaml`"}
+		return nil, "", &Error{"this is not a path of a file in a Go module", "write it as in `go:github.com/acme/flows/shop.flowgen.yaml`"}
 	}
 	if err := m.prepare(); err != nil {
 		return nil, "", err
@@ -108,11 +108,11 @@ func (m *Modules) prepare() error {
 	}
 	lines := strings.Split(string(out), "\n")
 	if len(lines) < 3 {
-		return &Error{"the go command does not say which module the workflow is in", "run `go env GOMOD` in the folder of the workflow"}
+		return &Error{"the go command reports no module for the workflow", "run `go env GOMOD` in the folder of the workflow"}
 	}
 	mod, work, flags := strings.TrimSpace(lines[0]), strings.TrimSpace(lines[1]), lines[2]
 	if mod == "" || mod == os.DevNull {
-		return &Error{"the workflow is in no Go module, whose go.mod would say the version", "run `go mod init` in the folder of the workflow or above it, then `go get` the module"}
+		return &Error{"the workflow is not in a Go module, whose go.mod would set the version", "run `go mod init` in the folder of the workflow or above it, then `go get` the module"}
 	}
 	m.home = filepath.Dir(mod)
 	root := m.home
@@ -162,7 +162,7 @@ func (m *Modules) ask(file string) error {
 		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return &Error{"the go command does not say where its modules are", "run `go list -m all` in the folder of the workflow"}
+			return &Error{"the go command reports no folder for its modules", "run `go list -m all` in the folder of the workflow"}
 		}
 		if _, ours := m.asked[l.Path]; ours && (l.Version != "" || l.Main) {
 			m.asked[l.Path] = l

@@ -24,7 +24,7 @@ const code = `package main
 
 type size int64
 
-const limit = 2 - 1 // a constant is no mutant
+const limit = 2 - 1 // a constant is not a mutant
 
 type log struct{ n int }
 

@@ -122,7 +122,7 @@ func forGo(dir string) []string {
 }
 
 // CheckGo returns an error when the go command that would be started for a workflow in dir, the first in PATH, is one of the
-// repository. No other is looked for: go/packages takes the first. A PATH without a go command is no error here.
+// repository. No other is looked for: go/packages takes the first. A PATH without a go command is not an error here.
 func CheckGo(dir string) error {
 	_, err := Go(dir)
 	if strange := (*GoError)(nil); errors.As(err, &strange) {
@@ -225,7 +225,7 @@ func (e *GoError) Error() string {
 	if e.Link != "" {
 		return e.Link + " is a link out of the project, and the go command would read what it leads to"
 	}
-	return fmt.Sprintf("the go command in PATH, %s, belongs to the project, and compiling runs nothing of that", e.Exe)
+	return fmt.Sprintf("the go command in PATH, %s, belongs to the project, whose programs are never run at compile time", e.Exe)
 }
 
 // Help says what to do about it.

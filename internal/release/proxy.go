@@ -62,7 +62,7 @@ func ordered(tree string) ([]released, error) {
 			})
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("modules require each other in a circle: %v", open)
+			return nil, fmt.Errorf("modules require each other in a cycle: %v", open)
 		}
 		list, open = append(list, open[i]), slices.Delete(open, i, i+1)
 	}

@@ -108,7 +108,7 @@ func main() {
 	os.Args = append(os.Args[:1], os.Args[2:]...)
 	switch name {
 %s	}
-	fmt.Fprintln(os.Stderr, "there is no example", name)
+	fmt.Fprintln(os.Stderr, "unknown example", name)
 	os.Exit(2)
 }
 `

@@ -231,7 +231,7 @@ func (s *site) resolve(p *page, to string) (string, error) {
 	}
 	if target == nil {
 		if _, err := os.Stat(filepath.Join(s.root, filepath.FromSlash(file))); err != nil || strings.HasPrefix(file, "..") {
-			return to, fmt.Errorf("%s: there is no file %s", p.file, to)
+			return to, fmt.Errorf("%s: file %s does not exist", p.file, to)
 		}
 		return source + file, nil
 	}

@@ -74,10 +74,10 @@ func TestSite(t *testing.T) {
 // TestBroken: a link to a page, a heading or a file that does not exist is an error.
 func TestBroken(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"[a](b.md)", "there is no file b.md"},
+		{"[a](b.md)", "file b.md does not exist"},
 		{"[a](#c)", "has no heading #c"},
 		{"[a](docs/x.md#d)", "docs/x.md has no heading #d"},
-		{"[a](../x)", "there is no file ../x"},
+		{"[a](../x)", "file ../x does not exist"},
 		{"[a](http://example.com)", "is not https"},
 		{"[a](docs/x.md#two-words)", ""},
 		{"[a](docs)", ""},

@@ -43,7 +43,7 @@ var (
 	opens  = regexp.MustCompile(`^open(?:at2?)?\((.*)\) += \d+<(.*)>$`)
 )
 
-// Run runs a command and returns what was seen of it, and what it printed. That it fails is no error here.
+// Run runs a command and returns what was seen of it, and what it printed. That it fails is not an error here.
 func Run(t testing.TB, cmd *exec.Cmd) (seen Seen, printed []byte) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")

@@ -110,7 +110,7 @@ func (w *codeWalk) open(importPath string) *codePackage {
 	return p
 }
 
-// goFiles are the Go files of a package that are no tests, for whatever platform.
+// goFiles are the Go files of a package that are not tests, for whatever platform.
 func (w *codeWalk) goFiles(dir string) (names []string) {
 	roots := files.Project(filepath.Join(w.opts.Dir, "x"))
 	if !roots.Hold(dir) {

@@ -42,7 +42,7 @@ func (r *resolver) directives(file *goFile, decl *ast.FuncDecl) []ir.Directive {
 			word = rest[:i]
 		}
 		if word != "tool" {
-			r.misused(ir.Ident{Name: word, Span: at(0, len(word))}, "flowgen knows no directive "+quote(word), "write `//flowgen:tool key=value ...`")
+			r.misused(ir.Ident{Name: word, Span: at(0, len(word))}, "unknown directive "+quote(word), "write `//flowgen:tool key=value ...`")
 			continue
 		}
 		out = append(out, r.pairs(rest, len(word), at)...)

@@ -55,7 +55,7 @@ func (r *resolver) expands(f *ref) bool {
 				r.fail(diag.Diagnostic{
 					Code: diag.GoPackage, Span: f.pathSpan(),
 					Message: fmt.Sprintf("the type %s.%s has more than %d fields, those of the structs in it included", e.file.syntax.Name.Name, name, maxGoFields),
-					Help:    "hold some of its fields by pointer or in slices",
+					Help:    "use pointers or slices for some of its fields",
 					Related: []diag.Related{{Span: e.file.ident(e.spec.Name), Message: "declared here"}},
 				})
 			}

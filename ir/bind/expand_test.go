@@ -25,7 +25,7 @@ func TestExpandingTypes(t *testing.T) {
 	const mod = "module example.com/app\n\ngo 1.24\n"
 	do := "package t\n\nfunc Do(s string) string { return s }\n\n"
 	tooMany := func(name, file string, line, col int) string {
-		return fmt.Sprintf("FG0602 <./t> the type %s has more than 131072 fields, those of the structs in it included | hold some of its fields by pointer or in slices @ flows/%s:%d:%d <%s> declared here",
+		return fmt.Sprintf("FG0602 <./t> the type %s has more than 131072 fields, those of the structs in it included | use pointers or slices for some of its fields @ flows/%s:%d:%d <%s> declared here",
 			name, file, line, col, name[strings.IndexByte(name, '.')+1:])
 	}
 	for name, c := range map[string]struct {

@@ -65,7 +65,7 @@ func (r *resolver) missing(f *ref, p *packages.Package) {
 	case strings.Contains(msg, "build constraints exclude all Go files"):
 		d.Message = "build constraints exclude all Go files of " + shown
 	case isFolder && (msg == "" && !r.hasFolder(f, rel) || strings.Contains(msg, "directory not found")):
-		d.Message = "there is no folder " + shown + " next to " + f.file.Name
+		d.Message = "no folder " + shown + " next to " + f.file.Name
 	case strings.Contains(msg, "is not in std"):
 		d.Message = "package " + quote(f.path) + " is not in the standard library"
 		d.Help = "write the import path with its module, or a path relative to this file, such as ./" + lastElement(f.path) + "." + f.name
@@ -213,7 +213,7 @@ func firstError(p *packages.Package, seen map[*packages.Package]bool) (*packages
 	return nil, packages.Error{}
 }
 
-// splitError finds the place of an error, which the go command sometimes puts into the message. Line 0 is no place;
+// splitError finds the place of an error, which the go command sometimes puts into the message. Line 0 is not a place;
 // columns are in bytes.
 func splitError(e packages.Error) (file string, line, col int, msg string) {
 	text := e.Msg

@@ -93,7 +93,7 @@ func (c *collector) workflow(wf *ir.Workflow) {
 }
 
 func (c *collector) function(fn *ir.GoFunc, u use, t *ir.Tool) {
-	if fn != nil && fn.Bind == nil && fn.Ref != (ir.Ident{}) && c.first(fn) { // a tool of the runtime is bound by the parser, and what is no text was reported there
+	if fn != nil && fn.Bind == nil && fn.Ref != (ir.Ident{}) && c.first(fn) { // a tool of the runtime is bound by the parser, and what is not text was reported there
 		c.add(&ref{id: fn.Ref, use: u, fn: fn, tool: t})
 	}
 }
@@ -130,7 +130,7 @@ func (f *ref) span() source.Span     { return f.at(f.text, false) }
 func verbatim(s source.Span, part string) bool { return part != "" && s.Text() == part }
 
 // split takes the reference apart: the name follows the last dot after the last slash, so "gopkg.in/yaml.v3.Marshal" is
-// Marshal of gopkg.in/yaml.v3. It reports what is no reference.
+// Marshal of gopkg.in/yaml.v3. It reports what is not a reference.
 func (r *resolver) split(f *ref) bool {
 	f.text = strings.TrimPrefix(f.id.Name, "go:")
 	slash := strings.LastIndexByte(f.text, '/')

@@ -132,8 +132,8 @@ func TestReferences(t *testing.T) {
 
 func TestMissingPackages(t *testing.T) {
 	refusals(t, map[string]string{
-		"./tols.Search":                 "FG0602 <./tols> there is no folder `./tols` next to flows/t.flowgen.yaml | replace with `./tools` ! ./tols -> ./tools",
-		"./nothinglikeit.F":             "FG0602 <./nothinglikeit> there is no folder `./nothinglikeit` next to flows/t.flowgen.yaml",
+		"./tols.Search":                 "FG0602 <./tols> no folder `./tols` next to flows/t.flowgen.yaml | replace with `./tools` ! ./tols -> ./tools",
+		"./nothinglikeit.F":             "FG0602 <./nothinglikeit> no folder `./nothinglikeit` next to flows/t.flowgen.yaml",
 		"./empty.Search":                "FG0602 <./empty> `./empty` holds no Go files",
 		".F":                            "FG0602 <.F> `.` holds no Go files",
 		"tools.Another":                 "FG0602 <tools> package `tools` is not in the standard library | replace with `./tools` ! tools -> ./tools",

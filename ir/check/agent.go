@@ -291,7 +291,7 @@ func (c *checker) agentNode(s *Step, v *ir.Agent, e *env) {
 	if v.System != nil {
 		a.System = c.prompt(v.System, systemWith, e)
 		if a.Prompt != nil && a.Prompt.IR != nil && a.Prompt.IR.System != nil {
-			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Span, Message: "`system` has no meaning next to a prompt file that has it",
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Span, Message: "`system` conflicts with the one in the prompt file",
 				Help: "remove one of them", Related: related(v.Prompt.Span, "the file is named here")})
 		}
 	}
@@ -308,7 +308,7 @@ func (c *checker) agentAnswer(s *Step, a *Agent, v *ir.Agent) *schema.Type {
 	}
 	out := c.answer(s, &a.Format, v.Out)
 	if a.Answer == nil && out.Kind == schema.String {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`out: string` has no meaning on an agent: `response` is the text of its last answer", Help: "remove `out`"})
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`out: string` has no effect on an agent: `response` is the text of its last answer", Help: "remove `out`"})
 		return nil
 	}
 	return out
@@ -397,14 +397,14 @@ func (c *checker) pin(a *Agent, p *Pin, e *env) *schema.Type {
 		c.used[p.Tool] = true
 	}
 	if !listed && p.Required() {
-		c.report(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q, so that the pin %q fails every run", p.IR.Tool.Name, p.IR.Name.Name),
+		c.report(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q, so pin %q fails every run", p.IR.Tool.Name, p.IR.Name.Name),
 			Help: "add the tool to `tools`, or write `on_missing: skip`"})
 	} else if !listed && p.IR.Default != nil {
-		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q, so that the pin %q is always its default", p.IR.Tool.Name, p.IR.Name.Name),
-			Help: "add the tool to `tools`, or remove the pin when nothing reads it"})
+		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q, so pin %q always has its default", p.IR.Tool.Name, p.IR.Name.Name),
+			Help: "add the tool to `tools`, or remove the unused pin"})
 	} else if !listed && !p.Stale() {
-		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent cannot call %q any more, so that the pin %q is always null", p.IR.Tool.Name, p.IR.Name.Name),
-			Help: "add the tool to `tools`, or remove the pin when nothing reads it"})
+		c.warn(diag.Diagnostic{Code: diag.PinWithoutTool, Span: p.IR.Tool.Span, Message: fmt.Sprintf("the agent can no longer call %q, so pin %q is always null", p.IR.Tool.Name, p.IR.Name.Name),
+			Help: "add the tool to `tools`, or remove the unused pin"})
 	}
 	if p.IR.Default != nil {
 		t := toolOut(p.Tool).Present()

@@ -6,7 +6,7 @@ import (
 )
 
 // Before lists the steps that edges lead from to s, written or inferred, each once, in the order of the file. An order
-// that decides nothing, such as that of two nodes which write to the world, is no edge.
+// that decides nothing, such as that of two nodes which write to the world, is not an edge.
 func (s *Step) Before() []*Step {
 	var out []*Step
 	add := func(t *Step) {

@@ -179,7 +179,7 @@ func (s *blockScope) stmt(stmt ir.Stmt) *Plan {
 	case *ir.ReturnStmt:
 		return s.ret(x)
 	}
-	s.fault(source.Span{}, "%T is no statement", stmt)
+	s.fault(source.Span{}, "%T is not a statement", stmt)
 	return nil
 }
 
@@ -199,7 +199,7 @@ func (s *blockScope) value(v *ir.Expr, want *schema.Type, at expr.Place) *schema
 func (s *blockScope) call(v *ir.Expr, at expr.Place) *schema.Type {
 	t := s.value(v, nil, at)
 	if v.Node.Op != expr.Intrinsic || v.Node.Func.Const {
-		s.fault(v.Text.Span, "%s is no call", v.Node)
+		s.fault(v.Text.Span, "%s is not a call", v.Node)
 	}
 	return t
 }
@@ -283,7 +283,7 @@ func (s *blockScope) Do(f *expr.Function, params []*expr.Symbol, sig *schema.Sig
 	in := &blockScope{c: s.c, body: s.body, up: s, lambda: true, params: params, sig: sig, step: s.step}
 	b, ok := f.Do.(ir.Block)
 	if !ok {
-		s.fault(source.Span{}, "%T are no statements", f.Do)
+		s.fault(source.Span{}, "%T are not statements", f.Do)
 	}
 	if s.body.Lambdas == nil {
 		s.body.Lambdas = map[*expr.Function]*Plan{}

@@ -34,7 +34,7 @@ func (s *blockScope) choose(x *ir.SwitchStmt) *Plan {
 			}
 		}
 		if t.Kind != schema.Invalid && kind != t.Kind {
-			s.fault(x.On.Text.Span, "the case %v is no value of %s, which is %s", a.Value, x.On.Node, t)
+			s.fault(x.On.Text.Span, "the case %v is not a value of %s, which is %s", a.Value, x.On.Node, t)
 		}
 		plan.Values = append(plan.Values, a.Value)
 		plan.Kids = append(plan.Kids, s.inside(a.Do, s.armOf()))

@@ -74,7 +74,7 @@ func (s *blockScope) insidePlan(b *Body, block ir.Block) *Plan {
 		case *ir.RunStmt:
 			step := b.byID[x.Node.ID.Name]
 			if step == nil || step.Node != x.Node || x.Call != nil || x.Into.Name != "" {
-				s.fault(x.Node.Span, "node %q is none that the function runs", x.Node.ID.Name)
+				s.fault(x.Node.Span, "the function does not run node %q", x.Node.ID.Name)
 			}
 			plan.Kids = append(plan.Kids, &Plan{Kind: Leaf, Step: step})
 		case *ir.SideStmt:

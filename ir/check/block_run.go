@@ -15,7 +15,7 @@ func (s *blockScope) run(x *ir.RunStmt) *Plan {
 	v, ok := n.Verb.(*ir.Perform)
 	switch {
 	case step == nil || step.Node != n:
-		s.fault(n.Span, "node %q is none of this body", n.ID.Name)
+		s.fault(n.Span, "node %q is not in this body", n.ID.Name)
 	case ok && v.Call == nil:
 		s.fault(n.Span, "node %q performs nothing", n.ID.Name)
 	case !ok:

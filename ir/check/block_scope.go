@@ -22,7 +22,7 @@ func (s *blockScope) visible() []*Local {
 // declare adds a name. One that stands already is not hidden: two of one name in sight would be read for each other.
 func (s *blockScope) declare(l *Local, at source.Span) *Local {
 	if l.Name == "" || s.body.text == nil && (l.Name == "input" || l.Name == "state") {
-		s.fault(at, "%q is no name for a local", l.Name)
+		s.fault(at, "%q is not a valid name of a local", l.Name)
 	}
 	for b := s; b != nil; b = b.up {
 		if slices.ContainsFunc(b.locals, func(other *Local) bool { return other.Name == l.Name }) ||

@@ -45,7 +45,7 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 		name, undo := strings.CutSuffix(m[1], ir.UndoSuffix)
 		s := body.byID[name]
 		if s == nil || undo && s.Undo == nil {
-			c.reportUnknown(diag.UnknownName, fmt.Sprintf("there is no node %q%s", m[1], within(parts[:i])), id.Span, m[1], idsOf(body))
+			c.reportUnknown(diag.UnknownName, fmt.Sprintf("unknown node %q%s", m[1], within(parts[:i])), id.Span, m[1], idsOf(body))
 			return nil
 		}
 		if help := in.missing(body, s); help != "" {
@@ -92,7 +92,7 @@ func (c *caseChecker) resolve(id ir.Ident) *called {
 }
 
 func (c *caseChecker) noKey(id ir.Ident, help string) *called {
-	c.report(diag.Diagnostic{Code: diag.BadName, Span: id.Span, Message: fmt.Sprintf("%q is no key of a call", id.Name), Help: help})
+	c.report(diag.Diagnostic{Code: diag.BadName, Span: id.Span, Message: fmt.Sprintf("%q is not a call key", id.Name), Help: help})
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (c *caseChecker) ofAgent(id ir.Ident, s *Step, rest []string, out *called) 
 	for _, x := range s.Agent.Tools {
 		if x.Name == m[1] && asked {
 			if !s.Agent.Approves(x.Tool) {
-				return c.noKey(id, "nobody is asked for calls of `"+x.Name+"`")
+				return c.noKey(id, "no approval is asked for calls of `"+x.Name+"`")
 			}
 			out.out, out.question = schema.BoolType, schema.BoolType
 			return out
@@ -221,7 +221,7 @@ func (c *caseChecker) pattern(v ir.Value) {
 		return
 	}
 	if _, err := regexp.Compile(s.Text.Value); err != nil {
-		c.report(diag.Diagnostic{Code: diag.BadPattern, Span: v.Source(), Message: "this is no regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")})
+		c.report(diag.Diagnostic{Code: diag.BadPattern, Span: v.Source(), Message: "invalid regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")})
 	}
 }
 

@@ -88,7 +88,7 @@ func (c *caseChecker) input(x *ir.TestCase) {
 	for i, f := range in.Fields {
 		field := *f
 		if field.Type = declared(f.Type); !f.Required() && field.Required() && f.Default == nil {
-			field.Type = schema.OptOf(field.Type, "a run may leave it out")
+			field.Type = schema.OptOf(field.Type, "a run may omit it")
 		}
 		in.Fields[i] = &field
 	}
@@ -127,7 +127,7 @@ func (c *caseChecker) answer(e *ir.Entry) {
 		return
 	}
 	if called.question == nil {
-		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: e.Key.Span, Message: fmt.Sprintf("%s asks nobody", e.Key.Name), Help: "answers are for nodes with `human`"})
+		c.report(diag.Diagnostic{Code: diag.TypeMismatch, Span: e.Key.Span, Message: fmt.Sprintf("%s is not a question", e.Key.Name), Help: "answers are for nodes with `human`"})
 		return
 	}
 	s, ok := e.Value.(*ir.Scalar)
@@ -161,14 +161,14 @@ func (c *caseChecker) call(w *ir.WantCall) {
 		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: w.Key.Span, Message: "a call that ends with an error has no output", Help: "leave out `output` or `error`"})
 	}
 	if w.Times != nil && *w.Times == 0 && (w.Input != nil || w.Output != nil || w.Error != nil || w.Cached != nil || w.Attempts != nil) {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: w.Key.Span, Message: "nothing can be said about calls that are not made", Help: "leave out `times: 0`, or the rest"})
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: w.Key.Span, Message: "expectations about calls that are not made are meaningless", Help: "leave out `times: 0`, or the rest"})
 	}
 }
 
 // exact reports a key that stands for several calls where one is needed.
 func (c *caseChecker) exact(id ir.Ident, called *called) {
 	if called != nil && called.wild {
-		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: id.Span, Message: "an order is of single calls: `*` is not allowed here", Help: "write the number of the item or the visit"})
+		c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: id.Span, Message: "an order lists single calls: `*` is not allowed here", Help: "write the index of the item or the visit"})
 	}
 }
 
@@ -310,7 +310,7 @@ func (c *caseChecker) condition(name ir.Ident, arg ir.Value, t *schema.Type) {
 			c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: arg.Source(), Message: "`$any` is written `{$any: true}`: any value but null"})
 		}
 	default:
-		c.reportUnknown(diag.UnknownWord, fmt.Sprintf("there is no condition `%s`", name.Name), name.Span, name.Name, ir.Conditions)
+		c.reportUnknown(diag.UnknownWord, fmt.Sprintf("unknown condition `%s`", name.Name), name.Span, name.Name, ir.Conditions)
 	}
 }
 

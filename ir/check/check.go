@@ -186,8 +186,8 @@ func (c *checker) body(b *ir.Body, enclosing *Step, outer *Body, vars []*Var) *B
 	out := &Body{IR: b, parent: enclosing, outer: outer, vars: vars, byID: map[string]*Step{}, limit: c.limit}
 	nodes := b.Nodes
 	if len(nodes) > maxSteps {
-		c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: nodes[maxSteps].ID.Span, Message: fmt.Sprintf("there are more than %d nodes", maxSteps),
-			Help: "make workflows of parts and run them with `flow`"})
+		c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: nodes[maxSteps].ID.Span, Message: fmt.Sprintf("the workflow has more than %d nodes", maxSteps),
+			Help: "split it into workflows and run them with `flow`"})
 		out.loose, nodes = true, nodes[:maxSteps]
 	}
 	for i, n := range nodes {
@@ -258,7 +258,7 @@ func (c *checker) defaults(n *ir.Node) {
 // checkDefaults refuses a default value for all nodes: their results have different types.
 func (c *checker) checkDefaults() {
 	if all := c.wf.Defaults.OnError; all != nil && all.Kind == ir.OnErrorDefault {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: all.Span, Message: "a default value has no meaning for all nodes",
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: all.Span, Message: "a default value cannot apply to all nodes",
 			Help: "write it on the nodes it fits, or `on_error: skip` here"})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/source"
 )
 
-// A Pick is what a tool_call node can call, and with what. The set is closed: a name that is no Choice calls nothing.
+// A Pick is what a tool_call node can call, and with what. The set is closed: a name that is not a Choice calls nothing.
 type Pick struct {
 	Choices []Choice
 	Denied  []string     // names of tools that the file declares and that must not be called here
@@ -173,7 +173,7 @@ func (c *checker) toolChoice(s *Step, v *ir.ToolChoice, e *env) {
 		result = schema.OptOf(v.Out, "the call may have failed")
 	}
 	if len(p.Choices) == 0 && c.sink.Errors() == before && (v.Open || len(v.Allow) == 0) {
-		c.report(diag.Diagnostic{Code: diag.NotAllowed, Span: s.Node.ID.Span, Message: "there is no tool that this node could call",
+		c.report(diag.Diagnostic{Code: diag.NotAllowed, Span: s.Node.ID.Span, Message: "this node has no tool to call",
 			Help: "name tools in `allow`, or declare some in this file"})
 	}
 	s.Node.Result = &schema.Type{

@@ -65,17 +65,17 @@ func (w *costWalk) model(m *ir.Model, v costVisit) {
 		return
 	}
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.CostUnknown, Span: m.Model.Span}
-	price := "give it a `price` under `models`, dollars for a million tokens: `price: {input: \"0.10\", output: \"0.40\"}`"
+	price := "set its `price` under `models`, in dollars per million tokens: `price: {input: \"0.10\", output: \"0.40\"}`"
 	if v.p.WF.Public { // has no such key
 		price = "name a file with its price with `--prices`: see `flowgen prices`"
 	}
 	switch {
 	case v.dollars != nil:
-		d.Message = fmt.Sprintf("`max_cost_usd` does not hold for model %q: its price is not known", m.Model.Name)
+		d.Message = fmt.Sprintf("`max_cost_usd` cannot be enforced for model %q: its price is unknown", m.Model.Name)
 		d.Help, d.Related = price, related(v.dollars.Span, "the cap is in this policy")
 	case !v.tokens && m.Params.MaxTokens == nil && !m.Unbounded:
-		d.Message = fmt.Sprintf("nothing bounds what an answer of model %q costs: its price is not known, and it may be of any length", m.Model.Name)
-		d.Help = price + ", or bound its answers with `max_tokens`; `max_tokens: unbounded` says that this is meant"
+		d.Message = fmt.Sprintf("the cost of model %q is unbounded: its price is unknown and its answers have no token limit", m.Model.Name)
+		d.Help = price + ", or bound its answers with `max_tokens`; `max_tokens: unbounded` allows it explicitly"
 	default:
 		return
 	}

@@ -32,7 +32,7 @@ func (c *checker) doubt(d *ir.Doubt, who string, tools []*ir.Tool) {
 		case d.Policy == "assume_done" && !schema.Equal(out, toolOut(writers[0])):
 			report(fmt.Sprintf("tools %q and %q return different types, and one value cannot have both", writers[0].Key.Name, t.Key.Name), "write `on_in_doubt` on the tools")
 		case d.Policy == "retry_with_key" && !t.Idempotency:
-			report(fmt.Sprintf("tool %q has no idempotency key, so that nobody can tell a repeated call from a second one", t.Key.Name),
+			report(fmt.Sprintf("tool %q has no idempotency key, so a repeated call cannot be recognized", t.Key.Name),
 				"add `idempotency_key: call_id` to the tool if the other side recognizes a call by it, or write `ask`")
 		case d.Policy == "assume_done" && d.Value != nil:
 			before := c.sink.Errors()
@@ -43,7 +43,7 @@ func (c *checker) doubt(d *ir.Doubt, who string, tools []*ir.Tool) {
 				continue
 			}
 		case d.Policy == "assume_done" && !nothing(out):
-			report(fmt.Sprintf("tool %q returns %s, and the result of a call in doubt is unknown", t.Key.Name, out), "write `{assume_done: ...}` with a result that the workflow can go on with")
+			report(fmt.Sprintf("tool %q returns %s, and the result of a call in doubt is unknown", t.Key.Name, out), "write `{assume_done: ...}` with a result that the workflow can use")
 		default:
 			continue
 		}

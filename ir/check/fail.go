@@ -21,7 +21,7 @@ func (c *checker) failNode(s *Step, v *ir.Fail, e *env) {
 		c.value(v.Cause, schema.OptOf(schema.ErrorType, ""), e)
 	}
 	if len(s.Node.Set) > 0 {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.Set[0].Field.Span, Message: "`set` has no meaning on this node", Help: "remove it: the run ends here"})
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.Set[0].Field.Span, Message: "`set` has no effect on this node", Help: "remove it: the run ends here"})
 	}
 	s.Node.Result = schema.EmptyType
 }
@@ -31,7 +31,7 @@ func (c *checker) leavesFail(b *Body, e *ir.Edge, from *Step) bool {
 	if !from.fails() || from.Node.When != nil {
 		return false
 	}
-	c.report(diag.Diagnostic{Code: diag.BadEdge, Span: e.From.Span, Message: "nothing comes after " + from.Node.ID.Name + ", which fails the run",
+	c.report(diag.Diagnostic{Code: diag.BadEdge, Span: e.From.Span, Message: "nothing can follow " + from.Node.ID.Name + ", which fails the run",
 		Help: "remove the edge, or give the node a `when`", Related: []diag.Related{{Span: from.Node.ID.Span, Message: "it is defined here"}}})
 	b.loose = true
 	return true

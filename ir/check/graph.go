@@ -30,8 +30,8 @@ func (c *checker) connect(b *Body) {
 	}
 	for _, e := range b.IR.Edges {
 		if len(b.arcs)+max(len(e.To), len(e.Cases)) > maxArcs {
-			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("these edges add up to more than %d", maxArcs),
-				Help: "put a node between the many"})
+			c.report(diag.Diagnostic{Code: diag.YAMLLimit, Span: e.Span, Message: fmt.Sprintf("the graph has more than %d edges", maxArcs),
+				Help: "insert a node to join them"})
 			b.loose = true
 			return
 		}
@@ -325,7 +325,7 @@ func (c *checker) contradictions(b *Body) {
 			continue
 		}
 		c.report(diag.Diagnostic{Code: diag.BadEdge, Span: a.at,
-			Message: "the condition of this edge from " + a.from.Node.ID.Name + " to " + a.to.Node.ID.Name + " is never asked: another one has none",
+			Message: "the condition of this edge from " + a.from.Node.ID.Name + " to " + a.to.Node.ID.Name + " is never evaluated: another edge between them is unconditional",
 			Help:    "remove one of them", Related: []diag.Related{{Span: p.at, Message: "this one is always active"}}})
 		b.loose = true
 	}
@@ -360,7 +360,7 @@ func (c *checker) unconnected(b *Body) {
 		if !mentioned[s.Node.ID.Name] {
 			c.report(diag.Diagnostic{Code: diag.Unconnected, Span: s.Node.ID.Span,
 				Message: "node \"" + s.Node.ID.Name + "\" is on no edge",
-				Help:    "either all edges are written or none: add it to `edges`, or remove it"})
+				Help:    "`edges` must list every node: add it, or remove it"})
 			b.loose = true
 		}
 	}

@@ -45,24 +45,24 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 		return slotType, s.wrongSlots()
 	case expr.UseAnswer:
 		if a, ok := u.Ref.(*ir.Answer); !ok || s.step == nil || a.JSON == "" {
-			return nil, fmt.Sprintf("%q is no answer that a node asks for", u.Name)
+			return nil, fmt.Sprintf("%q is not an answer that a node asks for", u.Name)
 		}
 		return answerType, ""
 	case expr.UseTool:
 		t, _ := u.Ref.(*ir.Tool)
 		if !slices.Contains(s.c.wf.Tools, t) {
-			return nil, fmt.Sprintf("%q is no tool of the workflow", u.Name)
+			return nil, fmt.Sprintf("%q is not a tool of the workflow", u.Name)
 		}
 		return toolType(t), s.wrongUse()
 	case expr.UseChoice:
 		if x, ok := u.Ref.(*ir.ToolChoice); ok && (x.Open || x.Allow != nil) { // an empty list: of a file that has only tools which it cannot be
 			return choiceType, s.wrongUse()
 		}
-		return nil, fmt.Sprintf("%q is no choice of tools", u.Name)
+		return nil, fmt.Sprintf("%q is not a choice of tools", u.Name)
 	case expr.UseAgent:
 		a, ok := u.Ref.(*ir.PerformAgent)
 		if !ok || s.step == nil || !s.step.works(a) {
-			return nil, fmt.Sprintf("%q is no agent of the node", u.Name)
+			return nil, fmt.Sprintf("%q is not an agent of the node", u.Name)
 		}
 		return a.Type, ""
 	case expr.UseModel:
@@ -72,15 +72,15 @@ func (s *blockScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 			}
 			return modelType, s.wrongUse()
 		}
-		return nil, fmt.Sprintf("%q is no model of the workflow", u.Name)
+		return nil, fmt.Sprintf("%q is not a model of the workflow", u.Name)
 	case expr.UseFlow:
 		wf, _ := u.Ref.(*ir.Workflow)
 		if p := s.c.flows[wf]; p != nil {
 			return p.Output, s.wrongUse()
 		}
-		return nil, fmt.Sprintf("%q is no workflow that this one runs", u.Name)
+		return nil, fmt.Sprintf("%q is not a workflow that this one runs", u.Name)
 	}
-	return nil, fmt.Sprintf("%q is no handle", u.Name)
+	return nil, fmt.Sprintf("%q is not a handle", u.Name)
 }
 
 // Answers are what the answers that a Perform asks for have to fit.
@@ -121,18 +121,18 @@ func (s *blockScope) wrongNode(u *expr.Use) string {
 	switch ref := u.Ref.(type) {
 	case nil:
 		if s.step == nil {
-			return "there is no node here"
+			return "no node is in scope here"
 		}
 	case *ir.Node:
 		if !slices.Contains(s.body.IR.Nodes, ref) && !s.step.within(ref) {
-			return fmt.Sprintf("%q is no node of the body", u.Name)
+			return fmt.Sprintf("%q is not a node of the body", u.Name)
 		}
 	case *ir.Scope:
 		if !s.body.scoped(ref) {
 			return fmt.Sprintf("no loop has the scope %q", u.Name)
 		}
 	default:
-		return fmt.Sprintf("%q is no node", u.Name)
+		return fmt.Sprintf("%q is not a node", u.Name)
 	}
 	return ""
 }
@@ -147,7 +147,7 @@ func (s *blockScope) wrongUse() string {
 
 func (s *blockScope) wrongSlots() string {
 	if len(s.c.wf.Groups) > 0 {
-		return "the fields of the state are in groups, of which there are no slots"
+		return "the state has groups, which have no slots"
 	}
 	for _, f := range s.c.wf.State {
 		if !f.Open {

@@ -67,7 +67,7 @@ func TestLimits(t *testing.T) {
 		fmt.Fprintf(&cases, "%d: n1, ", i)
 	}
 	for _, c := range []struct{ name, text, message string }{
-		{"edges", nodes(800) + "edges:\n  - " + strings.Join(from, ", ") + " -> " + strings.Join(to, ", ") + "\n", "add up to more than 100000"},
+		{"edges", nodes(800) + "edges:\n  - " + strings.Join(from, ", ") + " -> " + strings.Join(to, ", ") + "\n", "the graph has more than 100000"},
 		{"nodes", nodes(20_001), "more than 20000 nodes"},
 		{"cases", nodes(2) + "edges:\n  - {from: n0, switch: n0.n, cases: {" + cases.String() + "}, default: end}\n", "more than 256 cases"},
 	} {

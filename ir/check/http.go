@@ -60,7 +60,7 @@ func (c *checker) param(v ir.Value, single string, e *env) {
 			return
 		}
 		if !hasText(t) {
-			c.report(diag.Diagnostic{Code: diag.NoTextForm, Span: v.Source(), Message: fmt.Sprintf("a part of a request is text, and %s is %s", v.Text.Value, v.Node.Type), Help: "name what is sent of it, or write it as JSON: `\"{{ " + v.Text.Value + " | json }}\"`"})
+			c.report(diag.Diagnostic{Code: diag.NoTextForm, Span: v.Source(), Message: fmt.Sprintf("a request part is text, but %s is %s", v.Text.Value, v.Node.Type), Help: "name the field to send, or write it as JSON: `\"{{ " + v.Text.Value + " | json }}\"`"})
 		}
 	case *ir.List:
 		for _, x := range v.Items {
@@ -249,13 +249,13 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	switch scheme, rest, ok := strings.Cut(raw, "://"); {
 	case h.Base.Name != "":
 		if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
-			bad(0, len(raw), "behind a `base` a URL starts with `/`", "write it as in `/items/{id}`: the variable "+h.Base.Name+" holds what is before it")
+			bad(0, len(raw), "after a `base`, a URL starts with `/`", "write it as in `/items/{id}`: the variable "+h.Base.Name+" has the part before it")
 			return
 		}
 	case !ok || scheme != "http" && scheme != "https":
 		help := "write it as in `https://example.com/items/{id}`"
 		if strings.HasPrefix(raw, "/") {
-			help += ", or name the environment variable that holds its beginning: `base: API_URL`"
+			help += ", or name the environment variable with the base URL: `base: API_URL`"
 		}
 		bad(0, len(raw), "a URL starts with `https://` or `http://`", help)
 		return
@@ -270,14 +270,14 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	at := 0
 	places := placeForm.FindAllStringIndex(raw, maxPlaces+1)
 	if len(places) > maxPlaces {
-		bad(places[maxPlaces][0], places[maxPlaces][1], fmt.Sprintf("a URL has at most %d places", maxPlaces), "send what is many in the body")
+		bad(places[maxPlaces][0], places[maxPlaces][1], fmt.Sprintf("a URL has at most %d placeholders", maxPlaces), "send long data in the body")
 		return
 	}
 	for _, m := range places {
 		plain.WriteString(raw[at:m[0]])
 		name := raw[m[0]+1 : m[1]-1]
 		if !placeName.MatchString(name) {
-			bad(m[0], m[1], "braces in a URL hold the name of a field", "write `{id}`, or `{+path}` to keep slashes")
+			bad(m[0], m[1], "braces in a URL contain a field name", "write `{id}`, or `{+path}` to keep slashes")
 			return
 		}
 		in := m[0] < end
@@ -306,16 +306,16 @@ func (c *checker) url(h *ir.HTTPTool, e *env) {
 	u, err := url.Parse(plain.String())
 	switch {
 	case err != nil || u.Hostname() == "" && h.Base.Name == "":
-		bad(start, max(end, start), "this is no host", "write it as in `https://example.com/items/{id}`")
+		bad(start, max(end, start), "this is not a valid host", "write it as in `https://example.com/items/{id}`")
 	case strings.ContainsAny(raw, " \t\n\r\\"):
 		j := strings.IndexAny(raw, " \t\n\r\\")
 		bad(j, j+1, "a URL has no spaces or backslashes", "write `%20` for a space")
 	case u.User != nil:
-		bad(start, end, "a URL holds no user or password", "declare a secret and use `auth`")
+		bad(start, end, "a URL cannot contain a user or password", "declare a secret and use `auth`")
 	case strings.Contains(raw, "#"):
 		bad(strings.IndexByte(raw, '#'), len(raw), "what follows `#` is not sent", "remove it")
 	case slices.ContainsFunc(strings.Split(u.Path, "/"), func(s string) bool { return s == "." || s == ".." }):
-		bad(end, len(raw), "the path has a `.` or `..` segment", "write the path that is meant")
+		bad(end, len(raw), "the path has a `.` or `..` segment", "write the resolved path")
 	}
 }
 
@@ -328,7 +328,7 @@ func (c *checker) place(text source.Text, port bool, e *env) *ir.Template {
 	for i := range problems { // filters and functions have no place here
 		switch problems[i].Code {
 		case diag.NoTextForm:
-			problems[i].Help, problems[i].Replace = "a place in a URL takes text, a number, a bool or a time", nil
+			problems[i].Help, problems[i].Replace = "a URL placeholder takes text, a number, a bool or a time", nil
 		case diag.OptionalUse:
 			problems[i].Help, problems[i].Replace = "declare a default for the field, or make it required", nil
 		}

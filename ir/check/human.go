@@ -47,7 +47,7 @@ func (c *checker) human(s *Step, v *ir.Human, e *env) {
 func (c *checker) mayAsk(s *Step) {
 	if !c.allowed(ir.EffectsReads) {
 		c.report(diag.Diagnostic{Code: diag.EffectsDenied, Span: s.Node.ID.Span, Message: "a question to a user has effects reads, which the policy does not allow",
-			Help: "allow it in `policy.effects`, or ask no one", Related: related(c.wf.Policy.Span, "the policy is here")})
+			Help: "allow it in `policy.effects`, or remove the question", Related: related(c.wf.Policy.Span, "the policy is here")})
 	}
 }
 

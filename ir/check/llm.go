@@ -24,7 +24,7 @@ type Ask struct {
 
 // A Format is what the answer of a model has to be.
 type Format struct {
-	// Answer is what a model's JSON is decoded to: the node's result or, when that is no object, a struct with it as its
+	// Answer is what a model's JSON is decoded to: the node's result or, when that is not an object, a struct with it as its
 	// only field, because models write JSON objects. Nil: the result is the answer's text.
 	Answer *schema.Type
 	Boxed  bool // Answer is such a struct
@@ -33,7 +33,7 @@ type Format struct {
 // A Prompt is a prompt with what is put into it.
 type Prompt struct {
 	IR    *ir.Prompt
-	In    *schema.Type    // what the prompt's file takes; nil: the prompt is no file, or takes nothing
+	In    *schema.Type    // what the prompt's file takes; nil: the prompt is not a file, or takes nothing
 	With  []*Argument     // of In
 	Reads map[string]bool // which of them the file reads, by name
 }
@@ -46,7 +46,7 @@ func (c *checker) ask(s *Step, v *ir.LLM, e *env) {
 	a.Prompt = c.prompt(v.Prompt, v.With, e)
 	if v.System != nil {
 		if p := v.Prompt; p != nil && p.File.Name != "" {
-			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Source(), Message: "`system` has no meaning next to a prompt file",
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.System.Source(), Message: "`system` cannot be combined with a prompt file",
 				Help: "write it at the start of the file: `---`, `system: ...`, `---`", Related: related(p.File.Span, "the file is named here")})
 		}
 		c.value(v.System, schema.StringType, e)
@@ -66,7 +66,7 @@ func (c *checker) ask(s *Step, v *ir.LLM, e *env) {
 }
 
 func (c *checker) vainReask(s *Step) {
-	c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`reask` has no meaning without `out`: every text fits", Help: "remove it, or say with `out` what is asked for"})
+	c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`reask` has no effect without `out`: any text is valid", Help: "remove it, or say with `out` what is asked for"})
 }
 
 // messages types what was said before a prompt, which may be missing then.
@@ -75,7 +75,7 @@ func (c *checker) messages(v ir.Value, p *ir.Prompt, with *ir.With, e *env) *Exp
 		return nil
 	}
 	if p == nil && with != nil {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no meaning without a prompt file", Help: "remove it, or name a file: `prompt: {file: ...}`"})
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no effect without a prompt file", Help: "remove it, or name a file: `prompt: {file: ...}`"})
 	}
 	want := schema.ListOf(schema.MessageType)
 	c.value(v, want, e)
@@ -131,7 +131,7 @@ func (c *checker) prompt(p *ir.Prompt, with *ir.With, e *env) *Prompt {
 		return out
 	case p.File.Name == "":
 		if with != nil {
-			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no meaning next to a prompt that is here",
+			c.report(diag.Diagnostic{Code: diag.Misplaced, Span: with.Span, Message: "`with` has no effect on an inline prompt",
 				Help: "write the values into the prompt: `{{ ... }}`; `with` is for a prompt file"})
 			c.poisonEntries(entries, e)
 		}
@@ -293,7 +293,7 @@ func (c *checker) checkModel(m *ir.Model) {
 	p := m.Provider()
 	switch {
 	case id == "" || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		bad(m.Model.Span, fmt.Sprintf("%q is no model: it is `provider:name`", m.Model.Name), "write it as in `openai:gpt-4o-mini`; the providers are "+quotedList(asked))
+		bad(m.Model.Span, fmt.Sprintf("%q is not a model: expected `provider:name`", m.Model.Name), "write it as in `openai:gpt-4o-mini`; the providers are "+quotedList(asked))
 		return
 	case m.Provided:
 		if m.BaseURL.Name != "" {

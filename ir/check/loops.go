@@ -55,7 +55,7 @@ func (c *checker) oneHeader(b *Body, l *backEdge) bool {
 					at = queue[i].Node.ID.Span
 				}
 				c.report(diag.Diagnostic{Code: diag.BadLoop, Span: at,
-					Message: "this enters the loop of " + l.header.Node.ID.Name + " in the middle",
+					Message: "this edge enters the loop of " + l.header.Node.ID.Name + " in the middle",
 					Help:    "a loop is entered through its first node; lead to `" + l.header.Node.ID.Name + "`, or use a `loop` node",
 					Related: []diag.Related{{Span: l.edge.Span, Message: "this edge closes the loop"}}})
 				return false

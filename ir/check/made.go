@@ -38,7 +38,7 @@ type madeScope struct {
 func (s *madeScope) TypeOf(u *expr.Use) (*schema.Type, string) {
 	switch {
 	case u.Kind == expr.UseRun: // the runs that a Lambda is handed have this type
-		return runType, "there is no run here"
+		return runType, "no run is in scope here"
 	case s.flow == nil:
 	case u.Kind == expr.UseProgram:
 		return programType, ""

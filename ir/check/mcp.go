@@ -109,7 +109,7 @@ func (c *checker) servers() {
 		}
 		switch {
 		case len(s.Command) > 0 && s.Auth != nil:
-			bad(s.Auth.Secret.Span, "`auth` goes with `url`", "hand the secret to the program: `env: {TOKEN: {secret: "+s.Auth.Secret.Name+"}}`")
+			bad(s.Auth.Secret.Span, "`auth` goes with `url`", "pass the secret to the program: `env: {TOKEN: {secret: "+s.Auth.Secret.Name+"}}`")
 		case s.URL != "" && len(s.Env) > 0:
 			bad(s.Env[0].Name.Span, "`env` goes with `command`", "write `auth: {bearer: SECRET}`")
 		case s.URL != "":
@@ -144,11 +144,11 @@ func wrongAddress(text string) (why, help string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "is no URL that starts with `https://` or `http://`", form
+		return "is not a URL that starts with `https://` or `http://`", form
 	case strings.ContainsAny(text, " \t\r\n\\{}"):
 		return "has spaces, backslashes or braces in it", form
 	case u.User != nil:
-		return "holds a user or a password", "declare a secret and use `auth`"
+		return "contains a user or a password", "declare a secret and use `auth`"
 	case u.Fragment != "":
 		return "has a fragment, which is not sent", "remove it"
 	}

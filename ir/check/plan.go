@@ -70,7 +70,7 @@ type Loop struct {
 	Max          int       // 0 = unbounded
 	When         *Decision // nil: it always repeats, until Max. A round in which From has not run, or failed, is the last
 	Case         int       // the case of When that repeats
-	Exhausted    bool      // spending Max is no error: the workflow goes on from there
+	Exhausted    bool      // spending Max is not an error: the workflow goes on from there
 	Members      []*Step
 	Span         source.Span // the edge
 }

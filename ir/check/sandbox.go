@@ -96,15 +96,15 @@ func notIsolated(t *ir.Tool) (why, help string) {
 	case *ir.GoTool:
 		return "a Go function is part of the program", "make a program of it and call that with `command`, or remove `sandbox`"
 	case *ir.SlotTool:
-		return "what fills a slot is part of the program", "remove `sandbox`"
+		return "the implementation of a slot is part of the program", "remove `sandbox`"
 	case *ir.HTTPTool, *ir.OpenAPITool:
-		return "the program makes the request itself, and runs no code of others for it", "remove `sandbox`; `policy.net` bounds what requests can reach"
+		return "the program makes the request itself and runs no other code", "remove `sandbox`; `policy.net` bounds what requests can reach"
 	case *ir.SQLTool:
-		return "the program sends the statement itself, and runs no code of others for it", "remove `sandbox`"
+		return "the program sends the statement itself and runs no other code", "remove `sandbox`"
 	case *ir.StarlarkTool:
 		return "Starlark runs in the program, where it can reach nothing and its steps are counted", "remove `sandbox`"
 	case *ir.MCPTool:
-		return "its server is started once for all of its tools and talks to the outside", "start the server in a sandbox of its own and give its `url`, or remove `sandbox`"
+		return "all of its tools share one server, which uses the network", "start the server in a sandbox of its own and give its `url`, or remove `sandbox`"
 	case *ir.JSTool:
 		if b.Engine == embedded {
 			return "`engine: embedded` runs JavaScript inside the program", "remove `engine`, so that Node runs it"
@@ -112,13 +112,13 @@ func notIsolated(t *ir.Tool) (why, help string) {
 	case *ir.Made:
 		switch {
 		case !b.Runs():
-			return "the program does its work itself, and starts no other for it", "remove `sandbox`"
+			return "the program does its work itself and starts no process", "remove `sandbox`"
 		case !b.Gated():
-			return "what it starts goes on from call to call and talks to the outside", "remove `sandbox`, or use another tool"
+			return "its process outlives a call and uses the network", "remove `sandbox`, or use another tool"
 		}
 	case *ir.CommandTool:
 		if b.Dir != nil && b.Dir.Tmpl != nil && !fixed(b.Dir) {
-			return "`dir` is what an isolated command may read, and this one depends on the input", "write a fixed directory and pass the rest as an argument"
+			return "`dir` is what an isolated command may read, so it cannot depend on the input", "write a fixed directory and pass the rest as an argument"
 		}
 	}
 	return "", ""

@@ -20,16 +20,16 @@ func (c *checker) isSecret(name string) bool {
 
 // secretSymbol is what an expression sees that names a secret, or all of them; nil when name is none.
 func (c *checker) secretSymbol(name string) *expr.Symbol {
-	what := "\"" + name + "\" is a secret, which is no value"
+	what := "\"" + name + "\" is a secret: it cannot be used as a value"
 	switch {
 	case c.isSecret(name):
 	case name == "secrets" || name == "secret":
-		what = "a secret is no value"
+		what = "a secret cannot be used as a value"
 	default:
 		return nil
 	}
 	return &expr.Symbol{Name: name, Type: schema.InvalidType, Problem: &expr.Problem{
-		Code: diag.SecretFlow, Message: what + ": it cannot be used in an expression or a text, from where it could reach a prompt, state, an output or a log",
+		Code: diag.SecretFlow, Message: what + ", because it could reach a prompt, state, an output or a log",
 		Help: secretHelp,
 	}}
 }

@@ -79,7 +79,7 @@ func (c *checker) reportCycle(b *Body, missing []int) {
 	case len(path) == 1:
 		d.Help = "repeat with a `loop` node, or give the edge a `max`"
 	case last.at.IsZero() && !b.IR.EdgesWritten:
-		d.Help = "each reads a result of the one before; break the circle, or carry the value in `state` through a `loop`"
+		d.Help = "each reads a result of the one before; break the cycle, or carry the value in `state` through a `loop`"
 	default:
 		d.Help = "to repeat them use a `loop` node, or give the edge that leads back a `max`"
 	}

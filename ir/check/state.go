@@ -64,7 +64,7 @@ func (c *checker) declareState() {
 				Help: "declare it as list<...>, or use another merge rule"})
 		}
 		if s.Merge.Kind == ir.MergeReducer && s.Merge.Reducer.Bind != nil && s.Merge.Reducer.Bind.Reducer {
-			c.reducer(s) // what is no reducer at all was reported when it was bound
+			c.reducer(s) // what is not a reducer at all was reported when it was bound
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (c *checker) openField(s *ir.State, groups map[string]*schema.Type) {
 		panic(&Fault{At: s.Name.Span, Message: fmt.Sprintf("the state has no group %q", s.Group)})
 	}
 	if f := c.given(s); s.Given && f == nil {
-		panic(&Fault{At: s.Name.Span, Message: fmt.Sprintf("there is no input %q for the state to begin as", s.Name.Name)})
+		panic(&Fault{At: s.Name.Span, Message: fmt.Sprintf("the state cannot start from input %q: it is not declared", s.Name.Name)})
 	}
 	in.Open = true
 	in.Fields = append(in.Fields, &schema.Field{Name: s.Name.Name, Type: &t, Span: s.Name.Span, Omit: true})

@@ -179,7 +179,7 @@ func (c *checker) goCall(s *Step, v *ir.GoCall, e *env) {
 func (c *checker) handling(s *Step, e *env) {
 	n := s.Node
 	only := func(key string, at source.Span, help string) {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: at, Message: "`" + key + "` has no meaning on this node", Help: help})
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: at, Message: "`" + key + "` has no effect on this node", Help: help})
 	}
 	work := workOf(n.Verb)
 	calls, pure := work == call, work == computation
@@ -414,7 +414,7 @@ func (c *checker) exhaustive(d *Decision, t *schema.Type, seen map[string]source
 			missing = append(missing[:5], "...")
 		}
 		c.report(diag.Diagnostic{Code: diag.MissingCase, Span: d.Value.Text.Span,
-			Message: fmt.Sprintf("%s can be %s, for which there is no case", d.Expr, strings.Join(missing, " or ")),
+			Message: fmt.Sprintf("%s can be %s, which has no case", d.Expr, strings.Join(missing, " or ")),
 			Help:    "add the case, or `default: end`"})
 	case len(missing) == 0 && len(seen) == len(values) && len(d.Edge.Default) > 0:
 		c.warn(diag.Diagnostic{Code: diag.UselessDefault, Span: d.Edge.Default[0].Span, Message: "every value of " + d.Expr.String() + " has its case: default is never taken", Help: "remove it"})

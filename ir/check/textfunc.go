@@ -21,7 +21,7 @@ type TextFunc struct {
 func (s *blockScope) textType(u *expr.Use) (*schema.Type, string) {
 	t, ok := u.Ref.(*ir.TextFunc)
 	if !ok {
-		return nil, fmt.Sprintf("%q is no text function", u.Name)
+		return nil, fmt.Sprintf("%q is not a text function", u.Name)
 	}
 	f, seen := s.c.textOf[t]
 	if seen && f == nil {

@@ -285,7 +285,7 @@ func (c *checker) checkTools() {
 			c.problems(b.Filled.Text, expr.CheckAt(b.Filled.Node, apart{}, filledType, expr.Place{}))
 		}
 		if effectsOf(t) == ir.EffectsExternal && t.Effects == ir.EffectsUnset && own && t.EffectsSpan.IsZero() && !unbound(t) {
-			c.warn(diag.Diagnostic{Code: diag.EffectsUnset, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" does not say what effects it has, so that the worst is assumed (external)",
+			c.warn(diag.Diagnostic{Code: diag.EffectsUnset, Span: t.Key.Span, Message: "tool \"" + t.Key.Name + "\" does not declare its effects, so the worst is assumed (external)",
 				Help: "add `effects: none`, `reads`, `writes` or `external`"})
 		}
 	}

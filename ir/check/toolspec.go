@@ -89,11 +89,11 @@ func (c *checker) longBound(d *ir.Duration, key string) {
 	switch {
 	case d == nil:
 	case d.Value == ir.UnboundedTime:
-		c.warn(diag.Diagnostic{Code: diag.LongBound, Span: d.Span, Message: key + " is unbounded: a call that hangs holds up its run for ever",
-			Help: "write how long a call takes at most, as in `10m`"})
+		c.warn(diag.Diagnostic{Code: diag.LongBound, Span: d.Span, Message: key + " is unbounded: a hanging call blocks its run forever",
+			Help: "write the maximum duration, as in `10m`"})
 	case d.Value > time.Hour:
-		c.warn(diag.Diagnostic{Code: diag.LongBound, Span: d.Span, Message: key + " is longer than an hour: a call that hangs holds up its run for " + d.Value.String(),
-			Help: "write how long a call takes at most, as in `10m`; work that takes hours is better started by one call and asked for by others"})
+		c.warn(diag.Diagnostic{Code: diag.LongBound, Span: d.Span, Message: key + " is longer than an hour: a hanging call blocks its run for " + d.Value.String(),
+			Help: "write the maximum duration, as in `10m`; start longer work in one call and poll it with others"})
 	}
 }
 
@@ -122,7 +122,7 @@ func (c *checker) capabilities(t *ir.Tool, at source.Span) {
 			Help: "add `" + claim + "` to `policy.grants`", Related: related(p.Span, "the policy is here")}
 		for _, g := range p.Grants {
 			if strings.EqualFold(g, claim) {
-				d.Help += "; it grants `" + g + "`, which is another one: upper and lower case differ"
+				d.Help += "; it grants `" + g + "`, which differs: case matters"
 			}
 		}
 		c.report(d)

@@ -29,7 +29,7 @@ func (c *checker) undo(s *Step) {
 	}
 	at, oe := u.Node.ID.Span, s.Node.OnError
 	if oe != nil && oe.Kind == ir.OnErrorDefault {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: at, Message: "`undo` has no meaning on a node with a default result",
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: at, Message: "`undo` has no effect on a node with a default result",
 			Help: "write `on_error: skip` or a `catch`: then the result says whether there is anything to undo", Related: related(oe.Span, "the default is here")})
 	}
 	for _, x := range []struct {

@@ -99,10 +99,10 @@ func reached(s *Step, next func(*Step) []*Step) map[*Step]bool {
 // pace checks what a loop says of time.
 func (c *checker) pace(s *Step, v *ir.Loop) {
 	if v.GoOn && v.Until == nil {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`on_max` has no meaning without `until`", Help: "remove it: the loop goes on after its last iteration"})
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`on_max` has no effect without `until`", Help: "remove it: the loop goes on after its last iteration"})
 	}
 	if v.GoOn && v.Max == 0 && v.Timeout == nil {
-		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`on_max` has no meaning without a bound", Help: "write a number as `max`, or add `timeout`"})
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: s.Node.ID.Span, Message: "`on_max` has no effect without a bound", Help: "write a number as `max`, or add `timeout`"})
 	}
 	if v.Every != nil || v.Until == nil || c.wf.Public || s.Body == nil || v.Max == 1 || s.Body.rests() {
 		return

@@ -10,7 +10,7 @@ import (
 // Circle is the mistake that nodes wait for each other, in the order of names, whose first and last are the same. at is the
 // edge that closes the circle, where one is written; start is the first node. What to do depends on the language.
 func Circle(at, start source.Span, names []string) Diagnostic {
-	d := Diagnostic{Code: Cycle, Span: at, Message: "these nodes wait for each other: " + strings.Join(names, " -> "), Related: []Related{{Span: start, Message: "the circle starts here"}}}
+	d := Diagnostic{Code: Cycle, Span: at, Message: "these nodes wait for each other: " + strings.Join(names, " -> "), Related: []Related{{Span: start, Message: "the cycle starts here"}}}
 	if at.IsZero() {
 		d.Span, d.Related = start, nil
 	}

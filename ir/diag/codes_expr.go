@@ -45,7 +45,7 @@ output: {x: $pick.x}
 	{
 		Code:  ExprSpelling,
 		Title: "an expression in the syntax of another language",
-		Cause: "Expressions are a small language of their own, with the spelling of CEL: `&&`, `||`, `!`, `==`, `null`, `c ? a : b`. Words and signs of other languages are named with what to write instead. There is no index, no comment and no map literal: compute such things in a go node.",
+		Cause: "Expressions are a small language with the syntax of CEL: `&&`, `||`, `!`, `==`, `null`, `c ? a : b`. For operators of other languages the message names the equivalent. Comments and map literals are not supported: compute such values in a go node.",
 		Wrong: `flowgen: 1
 name: sample
 input: {ok: bool, n: int}
@@ -165,7 +165,7 @@ output: {x: $pick.x}
 	{
 		Code:  Operands,
 		Title: "an operator on values of the wrong type",
-		Cause: "Every operator says what it takes: `&&`, `||`, `!` take bools, `+` `-` `*` numbers (`+` also strings), `<` and its kin numbers, strings, times and durations, `==` everything but structs, lists, maps and any. Both sides are of one type; nothing is converted, only An int with a float becomes a float.",
+		Cause: "Each operator has fixed operand types: `&&`, `||`, `!` take bools, `+` `-` `*` numbers (`+` also strings), `<` and the other comparisons numbers, strings, times and durations, `==` everything but structs, lists, maps and any. Both sides have one type. Nothing is converted, except that an int combined with a float becomes a float.",
 		Wrong: `flowgen: 1
 name: sample
 input: {s: string}
@@ -188,7 +188,7 @@ output: {x: $pick.x}
 	{
 		Code:  NeverAbsent,
 		Title: "a needless test or default of a required value",
-		Cause: "The value can never be absent where the expression stands, so the test always has the same outcome and the default is never used. Remove it; if the value should be optional, declare it so.",
+		Cause: "The value can never be absent at this point, so the test always has the same result and the default is never used. Remove it; if the value should be optional, declare it so.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}
@@ -280,7 +280,7 @@ output: {x: $pick.x}
 	{
 		Code:  MacroName,
 		Title: "a variable that hides another name",
-		Cause: "The variable of exists, all, map and filter may not have the name of anything else that can be read there: a name has one meaning in an expression.",
+		Cause: "The variable of exists, all, map and filter cannot have the name of another value in scope: a name has one meaning in an expression.",
 		Wrong: `flowgen: 1
 name: sample
 input: {names: list<string>}
@@ -303,7 +303,7 @@ output: {x: $pick.x}
 	{
 		Code:  EmptyList,
 		Title: "a list or struct literal whose type cannot be inferred",
-		Cause: "An empty list, a list of nulls and a literal such as `{\"role\": \"user\"}` have a type only where their surroundings ask for one: next to another list, as a default, or where a tool wants one.",
+		Cause: "An empty list, a list of nulls and a literal such as `{\"role\": \"user\"}` have a type only where one is expected: next to another list, as a default, or as an argument of a tool.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}

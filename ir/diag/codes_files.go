@@ -66,12 +66,12 @@ output: {text: $hello.text}
 	{
 		Code:  SecretNotSet,
 		Title: "a secret that is not set here",
-		Cause: "`flowgen check --secrets` looks for every declared secret where a run of the program on this machine would: the user's in the environment, the workspace's in the file .env of the working directory, the organisation's in /run/secrets, those that its `from` names. This one is not there, or is empty, so that the program would not start. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+		Cause: "`flowgen check --secrets` looks up every declared secret as a run on this machine would: the user's in the environment, the workspace's in the file .env of the working directory, the organisation's in /run/secrets, limited by its `from`. This one is missing or empty, so the program would not start. The check is optional, because it depends on the machine and not on the workflow. No workflow file can show this mistake.",
 	},
 	{
 		Code:  SecretBroad,
 		Title: "a secret that is only the organisation's",
-		Cause: "`flowgen check --secrets` found this secret in /run/secrets only, where the entire organisation has it, although its `from` allows one that is closer: the user's or the workspace's. That is how secrets with too many rights get used. It is reported only when asked for, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+		Cause: "`flowgen check --secrets` found this secret in /run/secrets only, which the entire organisation shares, although its `from` allows a more specific one of the user or the workspace. Shared secrets often have too many rights. The check is optional, because it depends on the machine and not on the workflow. No workflow file can show this mistake.",
 	},
 	{
 		Code:  ModuleFile,
@@ -80,17 +80,17 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  ModuleTool,
-		Title: "a tool in a Go module whose source would have to be read or copied from there",
+		Title: "a tool in a Go module whose source cannot be used from there",
 		Cause: "A file of a Go module that is included or run as `go:...` declares tools in Go, over HTTP, on MCP servers and as commands. Python, JavaScript, Starlark, WebAssembly, OpenAPI documents and schemas of databases are not read from modules: their imports and environments are those of a project. Write the tool as a Go function in the module, as in `go: ./shop.Search`, or copy the file into the project. It takes a module to see it.",
 	},
 	{
 		Code:  ProgramMissing,
 		Title: "a missing program",
-		Cause: "A tool or an MCP server starts a program that is not on PATH, or whose path, which starts in the folder of the file, is not there. A run on this machine would fail with SANDBOX_ERROR at the call. It is a note, which `--strict` does not count, because it says something about the machine and not about the workflow. No workflow file can show this mistake.",
+		Cause: "A tool or an MCP server starts a program that is not on PATH, or whose path, relative to the folder of the file, does not exist. A run on this machine would fail with SANDBOX_ERROR at the call. It is a note, which `--strict` ignores, because it depends on the machine and not on the workflow. No workflow file can show this mistake.",
 	},
 	{
 		Code:  EngineBound,
 		Title: "a bound of an engine that a run may exceed",
-		Cause: "`check --engine temporal` warns about what a server of Temporal refuses: payloads of more than 2 MB, and histories of more than 51,200 events. Workers with a store (`--blobs`) put large payloads there, and a run goes on in a new history with its journal. It is reported only when asked for, so no workflow file can show it.",
+		Cause: "`check --engine temporal` warns about what a Temporal server rejects: payloads of more than 2 MB, and histories of more than 51,200 events. Workers with a store (`--blobs`) put large payloads there, and a run goes on in a new history with its journal. The check is optional, so no workflow file can show it.",
 	},
 }

@@ -22,22 +22,22 @@ var foreignCodes = []Entry{
 	{
 		Code:  Interpreter,
 		Title: "a missing interpreter for a tool's source",
-		Cause: "What a Python function takes and returns is read with Python's own parser, by running `python3` once; the function itself is not run. Without it a tool is what it declares in `in:` and `out:`, and nothing checks that the function agrees: that is a warning. A tool that does not declare both cannot be compiled. Install Python, or declare them. No workflow file can show this mistake: it is the machine's.",
+		Cause: "flowgen reads the signature of a Python function with Python's own parser, by running `python3` once; the function itself is not run. Without Python, `in:` and `out:` of the tool are not checked against the function, which is a warning. A tool that does not declare both cannot be compiled. Install Python, or declare them. No workflow file can show this mistake: it is the machine's.",
 	},
 	{
 		Code:  SourceMissing,
 		Title: "the source of a tool that cannot be found",
-		Cause: "There is no such file or module: of code, of an OpenAPI document, of the tables of a SQL statement. Files are relative to the folder of the workflow file that names them and stay inside of it; Python modules are looked for in that folder, in the tool's virtual environment, in PYTHONPATH and in Python's own library." + inOtherFile,
+		Cause: "The source file, Python module, OpenAPI document or SQL schema does not exist. Files are relative to the folder of the workflow file that names them and must be inside it; Python modules are searched in that folder, in the tool's virtual environment, in PYTHONPATH and in Python's own library." + inOtherFile,
 	},
 	{
 		Code:  SourceSyntax,
 		Title: "the source of a tool that cannot be read",
-		Cause: "The file, or the SQL statement in the workflow, has an error of syntax, names something that does not exist, imports a file that is not there, is too large, or is not text. Fix it; the message and the related place say where it is." + inOtherFile,
+		Cause: "The file, or the SQL statement in the workflow, has a syntax error, refers to something that does not exist, imports a missing file, is too large, or is not text. Fix it at the position in the message." + inOtherFile,
 	},
 	{
 		Code:  SourceName,
 		Title: "a function that does not exist in the source of a tool",
-		Cause: "The Python module, the JavaScript module's default export or the Starlark file has no function of that name, the OpenAPI document no operation, or the schema of a SQL statement no table, column or function: it was renamed, is something else than a function, or is defined only when the module runs. Correct the name, here or there." + inOtherFile,
+		Cause: "The Python module, the JavaScript module's default export or the Starlark file has no function of that name, the OpenAPI document no operation, or the schema of a SQL statement no table, column or function: it was renamed, is not a function, or is defined only when the module runs. Correct the name in the workflow or in the source." + inOtherFile,
 	},
 	{
 		Code:  SourceShape,
@@ -47,31 +47,31 @@ var foreignCodes = []Entry{
 	{
 		Code:  SourceDeclared,
 		Title: "a declaration that the source of a tool contradicts",
-		Cause: "`in:` and `out:` of a tool whose source has types may be left out. When they are written they may only narrow what the source says: fewer optional inputs, an enum where the source has a string, an int where it has any number, bounds and defaults. Every declared field must exist there, and every field that the source requires or always returns must be declared." + inOtherFile,
+		Cause: "`in:` and `out:` of a tool whose source has types are optional. If written, they may only narrow the types of the source: fewer optional inputs, an enum where the source has a string, an int where it has any number, bounds and defaults. Every declared field must exist there, and every field that the source requires or always returns must be declared." + inOtherFile,
 	},
 	{
 		Code:  SourceUnclear,
 		Title: "a tool whose input is not known",
-		Cause: "Neither the source nor the workflow says what the function, or a parameter of a SQL statement, takes. Declare it with `in:`, or write the types of the parameters in the source." + inOtherFile,
+		Cause: "Neither the source nor the workflow declares the type of a parameter of the function or SQL statement. Declare it with `in:`, or annotate the parameters in the source." + inOtherFile,
 	},
 	{
 		Code:  SourceSpec,
 		Title: "a description of a tool in its source that cannot be used",
-		Cause: "The literals of a `@tool(...)` decorator describe the tool: name, namespace, version, side_effects, replay_policy, requires_capability, description, idempotency_key, cost_estimate. Each must be a literal of the right kind, because the module is read and not run. A Go function is described by comments of the form `//flowgen:tool key=value` above it, with the keys effects, permissions, replay, cache, rate, cost_usd, idempotency_key, category, tags, state, max_output and example. What the workflow file says wins, but can only narrow this." + inOtherFile,
+		Cause: "The literals of a `@tool(...)` decorator describe the tool: name, namespace, version, side_effects, replay_policy, requires_capability, description, idempotency_key, cost_estimate. Each must be a literal of the right kind, because the module is read and not run. A Go function is described by comments of the form `//flowgen:tool key=value` above it, with the keys effects, permissions, replay, cache, rate, cost_usd, idempotency_key, category, tags, state, max_output and example. The workflow file takes precedence, but can only narrow this." + inOtherFile,
 	},
 	{
 		Code:  EngineUnfit,
 		Title: "a module that its engine cannot run",
-		Cause: "`engine: embedded` runs JavaScript inside of the program, without Node: files, network, processes and the other modules of Node do not exist there. Leave `engine` out, or remove the imports." + inOtherFile,
+		Cause: "`engine: embedded` runs JavaScript inside the program, without Node: files, network, processes and Node's modules are not available. Remove `engine`, or remove the imports." + inOtherFile,
 	},
 	{
 		Code:  OpenSlot,
-		Title: "a class or a function that only the program can bring which embeds the workflow",
-		Cause: "There is no code for what the workflow names here. Its Go has an interface with a method for each such place, Slots, which New takes: a program that embeds the workflow implements it, and does not compile until it does. A program of its own cannot be built of the workflow until there is code: Python next to it, or a Go function in flowgen.bindings.yaml.",
+		Title: "a class or function that only an embedding program can provide",
+		Cause: "The workflow names code that does not exist. Its generated Go has an interface, Slots, with a method for each of these places; New takes an implementation, so an embedding program compiles only with one. To build the workflow as a program, add Python code next to it, or a Go function in flowgen.bindings.yaml.",
 	},
 	{
 		Code:  EffectsLowered,
 		Title: "effects below those that a request or a statement has",
-		Cause: "A GET, HEAD or OPTIONS request and a SELECT statement have effects `reads`, every other one `writes`. `effects:` may say more than that. To say less is a promise that nothing checks, and replays, retries and approvals rely on it: keep it only if the service changes nothing, as a search by POST does. For a SQL statement less is an error, because the engine knows." + inOtherFile,
+		Cause: "A GET, HEAD or OPTIONS request and a SELECT statement have effects `reads`, every other one `writes`. `effects:` may declare more. Declaring less is an unchecked promise that replays, retries and approvals rely on: keep it only if the request changes nothing, such as a search by POST. For a SQL statement it is an error, because the statement is known." + inOtherFile,
 	},
 }

@@ -49,7 +49,7 @@ output: {n: $pong.n}
 	{
 		Code:  BadEdge,
 		Title: "conflicting edges",
-		Cause: "An edge without a condition is active whenever its node has run. A second edge between the same two nodes changes nothing then, so that its condition, or the case it is in, is never asked. Remove the one that is not meant. An edge also cannot leave `end`, and an edge with `max` leads back to one node.",
+		Cause: "An edge without a condition is active whenever its node has run. A second edge between the same two nodes has no effect, so its condition or case is never evaluated. Remove one of them. An edge also cannot leave `end`, and an edge with `max` leads back to one node.",
 		Wrong: `flowgen: 1
 name: twice
 input: {n: int}
@@ -75,7 +75,7 @@ output: {n: "$default(second.n, 0)"}
 	{
 		Code:  Unconnected,
 		Title: "a node without edges",
-		Cause: "Either all edges are written or none. As soon as `edges` is there it says everything about the order, so that a node it does not name would start at once, in parallel with all others. Add the node to an edge, or remove it.",
+		Cause: "Write all edges or none. If `edges` exists, it defines the entire order, so a node without edges would start immediately, in parallel with all others. Add the node to an edge, or remove it.",
 		Wrong: `flowgen: 1
 name: lost
 nodes:
@@ -101,7 +101,7 @@ output: {n: $second.n, m: $third.n}
 	{
 		Code:  Unreachable,
 		Title: "an unreachable node",
-		Cause: "No way through the edges leads to the node: its edges leave nodes that cannot run themselves, or exclude each other, or one that leads back wins whenever its condition holds. Change the condition, or remove the node.",
+		Cause: "No path of edges leads to the node: its edges leave unreachable nodes, or exclude each other, or a back edge takes precedence whenever its condition is true. Change the condition, or remove the node.",
 		Wrong: `flowgen: 1
 name: dead
 nodes:
@@ -130,7 +130,7 @@ output: {n: "$log?.n", m: $draft.n}
 	{
 		Code:  NotBefore,
 		Title: "a result that is read before its node runs",
-		Cause: "An expression can read the results of nodes that have certainly ended before: those from which edges lead to where it stands. The result of a node that runs later, in parallel with it, or of the node itself is not there. Add an edge, or read another node; what a node needs from its own earlier run goes through `state`.",
+		Cause: "An expression can read the results of nodes that have certainly ended before: its predecessors in the graph. The result of a later node, of a parallel one, or of the node itself is not available. Add an edge, or read another node; what a node needs from its own earlier run goes through `state`.",
 		Wrong: `flowgen: 1
 name: early
 nodes:
@@ -155,7 +155,7 @@ output: {n: $left.n, m: $right.n}
 	{
 		Code:  NeverRan,
 		Title: "a result that is always absent where it is read",
-		Cause: "Whenever the reader runs, the node has not run or has failed: they are in different cases of one decision, or the reader is behind the node's `catch`. Read the node that did run; behind a catch, `node.error` says what went wrong.",
+		Cause: "Whenever the reader runs, the node has not run or has failed: they are in different cases of one decision, or the reader runs after the node's `catch`. Read the node that did run; after a catch, read `node.error`.",
 		Wrong: `flowgen: 1
 name: never
 tools:
@@ -178,7 +178,7 @@ output: {text: "$default(note.text, \"\")"}
 	{
 		Code:  MissingCase,
 		Title: "a switch that does not cover every value",
-		Cause: "The value is an enum or a bool, all of whose values are known, and one of them has no case and there is no `default`: the workflow would stop there. Add the case, or say with `default: end` that nothing happens.",
+		Cause: "The value is an enum or a bool, all of whose values are known, and one of them has no case and there is no `default`: the workflow would stop there. Add the case, or write `default: end` to do nothing.",
 		Wrong: `flowgen: 1
 name: cover
 input: {route: enum<left|right|back>}
@@ -205,7 +205,7 @@ output: {n: "$first(left?.n, right?.n)"}
 	{
 		Code:  UnknownCase,
 		Title: "an impossible case",
-		Cause: "The value of the switch is an enum or a bool, and the case is none of its values: it would never be taken. Correct the spelling, or remove the case.",
+		Cause: "The value of the switch is an enum or a bool, and the case is not one of its values: it would never be taken. Correct the spelling, or remove the case.",
 		Wrong: `flowgen: 1
 name: misspelled
 input: {route: enum<left|right>}
@@ -232,7 +232,7 @@ output: {n: "$first(left.n, right.n)"}
 	{
 		Code:  BadLoop,
 		Title: "edges that form an invalid loop",
-		Cause: "An edge with `max` leads back to a node that comes before, the head of the loop. All nodes between them belong to the loop; it is entered through its head alone, and two loops lie one inside the other or apart. Move the edge, or use a `loop` node.",
+		Cause: "An edge with `max` leads back to a node that comes before, the head of the loop. All nodes between them belong to the loop. A loop is entered only through its head, and two loops are nested or disjoint. Move the edge, or use a `loop` node.",
 		Wrong: `flowgen: 1
 name: again
 state: {n: {type: int, init: 0}}
@@ -259,7 +259,7 @@ output: {ok: $judge.ok}
 	{
 		Code:  BackAndExit,
 		Title: "an exit from a loop that may be active while the loop continues",
-		Cause: "The edge that leads back wins: while its condition holds the loop goes on, and the other edges count for the last round only. When the condition of the exit can hold at the same time, the file says two things at once. Write the opposite condition on the exit.",
+		Cause: "The back edge takes precedence: while its condition is true the loop continues, and the other edges apply only after the last iteration. If the exit's condition can be true at the same time, the file is ambiguous. Write the opposite condition on the exit.",
 		Wrong: `flowgen: 1
 name: again
 state: {n: {type: int, init: 0}}
@@ -290,7 +290,7 @@ output: {n: $done.n}
 	{
 		Code:  StateRace,
 		Title: "concurrent access to state",
-		Cause: "Nodes without edges between them run in parallel, and so do the items of a map. What one of them writes to a state field the others may or may not see, depending on timing. Put the nodes one after the other, keep the value in the node's result, or declare the field with `merge: append` or a Go reducer and only write it there: such writes are applied where the branches meet, in file order.",
+		Cause: "Nodes without edges between them run in parallel, and so do the items of a map. Whether one sees what another writes to a state field depends on timing. Put the nodes one after the other, keep the value in the node's result, or declare the field with `merge: append` or a Go reducer and only write it there: such writes are applied where the branches meet, in file order.",
 		Wrong: `flowgen: 1
 name: race
 state: {n: {type: int, init: 0}}
@@ -317,7 +317,7 @@ output: {seen: $state.seen}
 	{
 		Code:  StateUnset,
 		Title: "state that is read before it is written",
-		Cause: "The field has no `init`, and on some way to the reader no node has set it, so that it has no value. Give it an `init`, declare it as `opt<...>`, or set it on every way.",
+		Cause: "The field has no `init`, and on some path to the reader no node has set it, so it has no value. Give it an `init`, declare it as `opt<...>`, or set it on every path.",
 		Wrong: `flowgen: 1
 name: unset
 state: {n: int}
@@ -336,7 +336,7 @@ output: {n: $state.n}
 	{
 		Code:  NotCaught,
 		Title: "an error that is read where nothing was caught",
-		Cause: "A node's `.error` exists only behind its `catch`: in the node that the clause names, and in nodes that run only after it. Everywhere else the node succeeded, or the workflow has ended. Add a `catch`, or read the error in its handler.",
+		Cause: "A node's `.error` exists only after its `catch`: in the handler, and in nodes that run only after the handler. Everywhere else the node succeeded, or the workflow has ended. Add a `catch`, or read the error in its handler.",
 		Wrong: `flowgen: 1
 name: caught
 tools:
@@ -359,7 +359,7 @@ output: {text: "$default(note.text, \"\")"}
 	{
 		Code:  DuplicateCase,
 		Title: "a duplicate case",
-		Cause: "Two cases of a switch are the same value, in the same or in another spelling. The first is taken, so that the second never would be. Remove one; one case may lead to several nodes.",
+		Cause: "Two cases of a switch are the same value, in the same or in another spelling. The first is taken and the second never. Remove one; one case may lead to several nodes.",
 		Wrong: `flowgen: 1
 name: cases
 input: {n: int}
@@ -386,7 +386,7 @@ output: {n: "$first(left?.n, right?.n)"}
 	{
 		Code:  BadMerge,
 		Title: "a merge rule that does not fit the field",
-		Cause: "`merge: append` makes a list longer, so that the field has to be a list. Declare it as `list<...>`, or use `last`, `set_once` or a Go function.",
+		Cause: "`merge: append` appends to a list, so the field must be a list. Declare it as `list<...>`, or use `last`, `set_once` or a Go function.",
 		Wrong: `flowgen: 1
 name: grow
 state: {seen: {type: string, init: "", merge: append}}
@@ -404,8 +404,8 @@ output: {seen: $state.seen}
 	},
 	{
 		Code:  Misplaced,
-		Title: "a key that has no meaning on this node",
-		Cause: "Only calls are retried and time out, and only what calls something can fail: a `let` or `go` node has nothing to catch, and the nodes inside a `map` or `loop` are retried each for itself. Move the key to the node that makes the call, or remove it.",
+		Title: "a key without effect on this node",
+		Cause: "Only calls are retried, time out and fail: a `let` or `go` node has nothing to catch, and the nodes inside a `map` or `loop` are retried individually. Move the key to the node that makes the call, or remove it.",
 		Wrong: `flowgen: 1
 name: pure
 nodes:
@@ -424,7 +424,7 @@ output: {date: $one}
 	{
 		Code:  UselessDefault,
 		Title: "an unreachable default",
-		Cause: "The value of the switch is an enum or a bool, and every value it can have has its case. Without the default the compiler would say which switches to extend when the enum grows. Remove it.",
+		Cause: "The value of the switch is an enum or a bool, and every value has its case. Without the default, the compiler reports missing cases when the enum grows. Remove it.",
 		Wrong: `flowgen: 1
 name: spare
 input: {route: enum<left|right>}
@@ -451,7 +451,7 @@ output: {n: "$first(left.n, right.n)"}
 	{
 		Code:  SilentHandler,
 		Title: "a hidden failure",
-		Cause: "A node's errors are caught, and what handles them ends the run as a success: no `fail` node is on its way, and neither its results nor state tell the caller what happened. An undo or an alert then makes a failed run green. End the way with `fail`, which can carry the error that led there, or read the handler's result in `output`. `catch: {any: end}` says that a failure does not matter, and is no mistake.",
+		Cause: "A node's errors are caught, and the run then succeeds: no `fail` node follows the handler, and neither its results nor state show the caller what happened. An undo or an alert would make a failed run green. End the path with `fail`, which can carry the caught error, or read the handler's result in `output`. `catch: {any: end}` ignores failures on purpose and is accepted.",
 		Wrong: `flowgen: 1
 name: silent
 tools:
@@ -477,7 +477,7 @@ edges:
 	{
 		Code:  BusyLoop,
 		Title: "a loop without a pause",
-		Cause: "A loop calls a tool with effects again and again with the same arguments, and does not wait in between: it asks a service as often as it can answer. Let the loop say how long an iteration takes at least, with `every`, or put a `wait` node into its body. A loop is left alone when the arguments change from one iteration to the next.",
+		Cause: "A loop polls a tool with the same arguments without waiting in between, as fast as the service answers. Set a minimum interval with `every`, or add a `wait` node to its body. Loops whose arguments change between iterations are not reported.",
 		Wrong: `flowgen: 1
 name: busy
 tools:
@@ -498,7 +498,7 @@ output: {ready: $export.ready}
 	{
 		Code:  UselessUndo,
 		Title: "an undo of nothing",
-		Cause: "A node has an `undo`, but its tool changes nothing, or the tool of the `undo` changes nothing: effects none and reads leave the world as it is. One of the two is declared wrong, or the `undo` is on the wrong node.",
+		Cause: "A node has an `undo`, but its tool changes nothing, or the tool of the `undo` changes nothing: effects none and reads change nothing. One of the two declarations is wrong, or the `undo` is on the wrong node.",
 		Wrong: `flowgen: 1
 name: looked
 tools:
@@ -521,7 +521,7 @@ output: {usd: $quote.usd}
 	{
 		Code:  ConstantCondition,
 		Title: "a condition that reads nothing",
-		Cause: "The `when` of a node or of an edge has the same outcome in every run, because nothing in it changes from one run to another: the node runs always, or never. It is often left over from trying something out, or a name in quotes where its value is meant.",
+		Cause: "The `when` of a node or of an edge has the same result in every run, because it reads no value: the node runs always, or never. Often it is left over from an experiment, or a name is in quotes by mistake.",
 		Wrong: `flowgen: 1
 name: report
 tools:

@@ -33,7 +33,7 @@ output: {date: $date}
 	{
 		Code:  ModelKey,
 		Title: "a model with an undeclared key",
-		Cause: "The provider requires an API key. It is the secret that `key` names or, at the provider's own address, the provider's usual one: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or GROQ_API_KEY. Declare it under `secrets:`, so that users of the program know that it is needed.",
+		Cause: "The provider requires an API key. It is the secret that `key` names or, at the provider's own address, the provider's usual one: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or GROQ_API_KEY. Declare it under `secrets:`, so users of the program know they need it.",
 		Wrong: `flowgen: 1
 name: dates
 models: {fast: "openai:gpt-4o-mini"}
@@ -58,7 +58,7 @@ output: {date: $date}
 	{
 		Code:  PinWithoutTool,
 		Title: "a pin of a tool that the agent cannot call",
-		Cause: "A pin keeps its place and its type when its tool is taken away from the agent, so that nothing that reads it breaks; but there is no call that it could show, and it is always null. With `on_missing: fail` every run would fail, which is an error.",
+		Cause: "A pin keeps its type when its tool is removed from the agent, so its readers still compile; but it selects no call and is always null. With `on_missing: fail` every run would fail, which is an error.",
 		Wrong: `flowgen: 1
 name: find
 input: {topic: string}
@@ -83,7 +83,7 @@ output: {text: $review.response, hit: $review.hit}
 	{
 		Code:  CostUnknown,
 		Title: "a model with unbounded cost",
-		Cause: "A model that is asked with a key costs money, and flowgen knows the list prices of some of them only. The price of this one is not among them. So a `max_cost_usd` counts nothing for it; or, where there is no such cap, neither `max_tokens` of the model nor `max_total_tokens` of a policy bounds what it takes. Write `price` with the model, dollars for a million tokens; or a bound, or `max_tokens: unbounded` to say that answers of any length are meant. It is a warning. Models that are asked without a key, such as those on the same machine, are taken to cost nothing.",
+		Cause: "A model with an API key costs money, and flowgen has no list price for this one. So `max_cost_usd` cannot count its calls; or, without that cap, neither `max_tokens` of the model nor `max_total_tokens` of a policy bounds its usage. Set `price` on the model, in dollars per million tokens; or set a bound, or `max_tokens: unbounded` to allow answers of any length. It is a warning. Models without a key, such as local ones, are assumed to be free.",
 		Wrong: `flowgen: 1
 name: dates
 secrets: [GROQ_API_KEY]

@@ -16,12 +16,12 @@ var mcpCodes = []Entry{
 	{
 		Code:  LockFile,
 		Title: "a lock file that cannot be used",
-		Cause: "flowgen.lock is written by `flowgen lock` and not edited manually. It is of no use when it is no JSON, when a merge has mixed two versions of a tool, so that its hash is another, or when a text has characters in it that nobody sees. Restore it, or regenerate it with `flowgen lock`, and look at the difference. No single workflow file can show this mistake: the mistake is in flowgen.lock.",
+		Cause: "flowgen.lock is written by `flowgen lock` and not edited manually. It cannot be used if it is not JSON, if a merge mixed two versions of a tool, so its hash does not match, or if a text contains invisible characters. Restore it, or regenerate it with `flowgen lock` and review the diff. No single workflow file can show this mistake: the mistake is in flowgen.lock.",
 	},
 	{
 		Code:  BadServer,
 		Title: "an invalid declaration of a server",
-		Cause: "A server under `servers:` is either a program, with `command` and the secrets that its variables hold, or an address, with `url` and `auth`. A variable takes the name of a secret; the address starts with https:// or http://, and has no user, password or fragment. A tool of a server has no `auth` of its own.",
+		Cause: "A server under `servers:` is either a program, with `command` and the secrets of its environment variables, or an address, with `url` and `auth`. A variable takes the name of a secret; the address starts with https:// or http://, without user, password or fragment. A tool of a server has no `auth` of its own.",
 		Wrong: `flowgen: 1
 name: docs
 secrets: [DOCS]

@@ -9,7 +9,7 @@ var goCodes = []Entry{
 	{
 		Code:  GoNameClash,
 		Title: "names that collide as Go identifiers",
-		Cause: "Ids become Go identifiers without their underscores (fetch_diff is fetchDiff), and types, fields and constants of one package share their names with each other and with what every generated file has: Input, Output, Workflow, New, Info. Generated code never has numbered names, so that two ids which meet are a mistake here. Rename one of them.",
+		Cause: "Ids become Go identifiers without their underscores (fetch_diff is fetchDiff), and types, fields and constants of one package share their names with each other and with what every generated file has: Input, Output, Workflow, New, Info. Generated code never numbers names, so a collision is an error. Rename one of them.",
 		Wrong: `flowgen: 1
 name: clash
 nodes:

@@ -27,7 +27,7 @@ var nativeCodes = []Entry{
 	{
 		Code:  UnknownKey,
 		Title: "an unknown key",
-		Cause: "A mapping has a key that is not a part of the language at this place, so nothing would read it. The message says which mistake it is: a misspelled key, which `check --fix` corrects where there is no doubt; a key of another language, with what to write instead; a key in the wrong place, with where it belongs; or none of these, with the keys that can be here.",
+		Cause: "A mapping has a key that the language does not know here, so it would be ignored. The message names the cause: a misspelled key, which `check --fix` corrects if it is unambiguous; a key of another language, with its equivalent; a misplaced key, with its correct place; or else the list of allowed keys.",
 		Wrong: `flowgen: 1
 name: greet
 input: {who: {type: string, defualt: you}}
@@ -58,7 +58,7 @@ output: {text: $hello.text}
 	{
 		Code:  MissingKey,
 		Title: "a missing key or value",
-		Cause: "A mapping lacks a key that it cannot do without, or the key has no value. Write it; leave out keys that say nothing.",
+		Cause: "A mapping lacks a required key, or a key has no value. Add it; remove empty keys.",
 		Wrong: `flowgen: 1
 name: again
 nodes:
@@ -77,7 +77,7 @@ nodes:
 	{
 		Code:  WrongShape,
 		Title: "a mapping, list or text where another is expected",
-		Cause: "YAML has mappings, lists and text, and the language says which of them is expected where. Often it is a dash too many, or a colon that is missing.",
+		Cause: "YAML has mappings, lists and text, and each key expects one of them. Often there is an extra dash, or a colon is missing.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -162,8 +162,8 @@ nodes:
 	},
 	{
 		Code:  NotOneVerb,
-		Title: "none or several of the keys that say what a thing does",
-		Cause: "A node has exactly one verb, a tool exactly one binding, a server a command or an address, and `auth` is one way to authenticate. Make two things of it, or add what is missing.",
+		Title: "a missing or ambiguous verb or binding",
+		Cause: "A node has exactly one verb, a tool exactly one binding, a server a command or an address, and `auth` is one way to authenticate. Split it in two, or add the missing key.",
 		Wrong: `flowgen: 1
 name: greet
 tools:
@@ -279,7 +279,7 @@ output: {loud: $hello.loud}
 	{
 		Code:  NotConstant,
 		Title: "an expression where a constant is expected",
-		Cause: "Defaults, names, files and settings are read when the workflow is compiled, so they cannot depend on a run; and nothing is inserted into a script for the shell. A text that starts with a dollar is written with two: `$$5`.",
+		Cause: "Defaults, names, files and settings are read when the workflow is compiled, so they cannot depend on a run; and values cannot be inserted into a shell script. A text that starts with a dollar is written with two: `$$5`.",
 		Wrong: `flowgen: 1
 name: greet
 input: {name: {type: string, default: $input.who}}
@@ -316,7 +316,7 @@ nodes:
 	{
 		Code:  NotExpression,
 		Title: "text where an expression is expected",
-		Cause: "A map goes through the value of an expression, or through a list that is written out. An expression starts with a dollar. Elsewhere text is text; that of a path without quotes that has a value, such as `input.name`, is a warning: write `$input.name`, or quote the text.",
+		Cause: "A map iterates over the value of an expression, or over a literal list. An expression starts with a dollar. Elsewhere text is text; that of a path without quotes that has a value, such as `input.name`, is a warning: write `$input.name`, or quote the text.",
 		Wrong: `flowgen: 1
 name: greet
 input: {names: list<string>}
@@ -350,7 +350,7 @@ output: {text: $hello.text}
 	{
 		Code:  NestedBraces,
 		Title: "braces inside a text of an expression",
-		Cause: "`{{ }}` puts values into a text of the file. A text inside an expression is what it says: its braces are braces, and no value takes their place. It is a warning, because they may be meant. Write the text without the expression around it, or put it together with `+`.",
+		Cause: "`{{ }}` puts values into a text of the file. A string inside an expression is literal: its braces stay braces. It is a warning, because that may be intended. Write the text outside an expression, or concatenate with `+`.",
 		Wrong: `flowgen: 1
 name: greet
 input: {who: string}

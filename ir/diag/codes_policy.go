@@ -18,7 +18,7 @@ var policyCodes = []Entry{
 	{
 		Code:  EffectsUnset,
 		Title: "a tool without declared effects",
-		Cause: "`effects` is `none` (computes), `reads`, `writes` (changes something that can be repeated or undone) or `external` (acts on the outside for good). It decides about order, retries, replay and policies. Where it is missing the worst, external, is assumed. Write it.",
+		Cause: "`effects` is `none` (computes), `reads`, `writes` (changes something that can be repeated or undone) or `external` (acts on the outside for good). It controls order, retries, replay and policies. Without it the worst case, external, is assumed. Declare it.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -39,7 +39,7 @@ output: {date: $date}
 	{
 		Code:  EffectsDenied,
 		Title: "a tool whose effects the policy forbids",
-		Cause: "`policy.effects` lists what the nodes of this workflow may do, and this tool does something else. Allow it there, or use another tool. A model call has the effect `asks`, which is allowed unless the policy says `asks: deny`.",
+		Cause: "`policy.effects` lists the effects that the nodes of this workflow may have, and this tool has another one. Allow it there, or use another tool. A model call has the effect `asks`, which is allowed unless the policy says `asks: deny`.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -60,7 +60,7 @@ nodes:
 	{
 		Code:  RetriedWrite,
 		Title: "a retry of a call with side effects",
-		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would repeat it. Retry only what is safe to repeat, or leave it to a user to resume the run. Where the other side recognizes a call by a key that is sent with it, say so with `idempotency_key: call_id` on the tool: every attempt has the same key. The retry under `defaults` is for calls that only compute or read.",
+		Cause: "A call can fail after it has done its work, for example when the answer is lost, and a retry would repeat it. Retry only what is safe to repeat, or leave it to a user to resume the run. If the service recognizes repeated calls by an idempotency key, declare `idempotency_key: call_id` on the tool: every attempt sends the same key. The retry under `defaults` is for calls that only compute or read.",
 		Wrong: `flowgen: 1
 name: mail
 tools:
@@ -123,7 +123,7 @@ nodes:
 	{
 		Code:  SecretFlow,
 		Title: "a secret where a value is expected",
-		Cause: "A secret is no value: it cannot be used in an expression or a text, so that it never reaches a prompt, state, an output, a journal or a log. It reaches what needs it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with tool.Auth.",
+		Cause: "A secret is not a value: it cannot be used in expressions or text, so it never reaches a prompt, state, an output, a journal or a log. Refer to it by name: `auth` of a tool, `env` of a command or a server, `key` of a model; a Go function reads it with tool.Auth.",
 		Wrong: `flowgen: 1
 name: fetch
 secrets: [API_TOKEN]
@@ -146,7 +146,7 @@ output: {items: $items}
 	{
 		Code:  SecretText,
 		Title: "text that is the name of a secret",
-		Cause: "The name of a secret stands for the secret in `auth`, in `key` of a model and in `{secret: NAME}` under `env` of a command or a server. Anywhere else it is only text, and is passed as it is, which is hardly what was meant.",
+		Cause: "The name of a secret stands for the secret in `auth`, in `key` of a model and in `{secret: NAME}` under `env` of a command or a server. Anywhere else it is plain text and passed unchanged, which is rarely intended.",
 		Wrong: `flowgen: 1
 name: fetch
 secrets: [API_TOKEN]
@@ -169,7 +169,7 @@ output: {items: $items}
 	{
 		Code:  DoubtUnfit,
 		Title: "an on_in_doubt that does not match the tool",
-		Cause: "When a program dies in the middle of a call that changes something, nobody knows whether it happened. `on_in_doubt` says what the resumed run does then. Calls with effects `none` and `reads` are made again without a question, so that it has no meaning for them. `retry_with_key` makes the call again and needs a tool with an `idempotency_key`, by which the other side knows the call again. `assume_done` goes on as if it had happened: where the tool gives something, the result that is to stand for it must be written.",
+		Cause: "If a program dies during a call that changes something, it is unknown whether the call happened. `on_in_doubt` defines what the resumed run does. Calls with effects `none` and `reads` are always repeated, so it has no effect on them. `retry_with_key` repeats the call and needs a tool with an `idempotency_key`, so the service can recognize it. `assume_done` continues as if the call had happened; if the tool returns something, a result to assume is required.",
 		Wrong: `flowgen: 1
 name: orders
 input: {id: int}
@@ -190,7 +190,7 @@ nodes:
 	{
 		Code:  OpenChoice,
 		Title: "a tool call that can be every tool of the file",
-		Cause: "Without `allow` data can name every tool that the file declares and the policy allows. A tool that somebody adds later can be called from here, too, which nobody sees who reviews it. Name the tools.",
+		Cause: "Without `allow`, data can select any tool that the file declares and the policy allows. A tool added later could be called from here, too, which a review would miss. List the tools.",
 		Wrong: `flowgen: 1
 name: clock
 input: {which: string}
@@ -213,7 +213,7 @@ output: {success: $time.success}
 	{
 		Code:  LongBound,
 		Title: "a timeout that is longer than an hour, or none",
-		Cause: "Every call has a bound, 5 minutes where nothing is written, so that one that hangs does not hold up its run for ever. A timeout of more than an hour, or `unbounded`, gives that away. Questions to users are not meant: they take the time that they take. It is a warning. Write how long the call takes at most.",
+		Cause: "Every call has a timeout, 5 minutes by default, so a hanging call does not block its run forever. A timeout of more than an hour, or `unbounded`, loses that protection. It does not apply to questions to users. It is a warning. Write the maximum duration of the call.",
 		Wrong: `flowgen: 1
 name: report
 tools:

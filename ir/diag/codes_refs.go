@@ -12,7 +12,7 @@ var refCodes = []Entry{
 	{
 		Code:  UnknownName,
 		Title: "an undefined name",
-		Cause: "An expression or a template names a node, root or variable that does not exist where it stands. Every name must be declared: correct the spelling, or declare it.",
+		Cause: "An expression or a template names a node, root or variable that does not exist at this point. Correct the spelling, or declare it.",
 		Wrong: `flowgen: 1
 name: greet
 input: {name: string}
@@ -79,7 +79,7 @@ output: {x: $pick.x}
 	{
 		Code:  Unused,
 		Title: "an unused declaration",
-		Cause: "A tool is never called, an input or state field is never read, or the result of a node without effects is not read. Either it is left over, or the place that should use it names something else. Remove it, or use it.",
+		Cause: "A tool is never called, an input or state field is never read, or the result of a node without effects is not read. It is left over, or its intended reader names something else. Remove it, or use it.",
 		Wrong: `flowgen: 1
 name: greet
 input: {name: string, age: int}

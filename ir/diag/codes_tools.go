@@ -38,14 +38,14 @@ var toolCodes = []Entry{
 	{
 		Code:  GoPackage,
 		Title: "a Go package that cannot be found",
-		Cause: "The go command, run in the folder of the workflow, knows no such package. Correct the import path; add the module that provides the package with go get; or, for a package of your own, make sure that the folder belongs to a Go module and holds Go files. Where packages in the folder of the file are meant, the path starts with ./.",
+		Cause: "The go command, run in the folder of the workflow, cannot find the package. Correct the import path; add the module that provides the package with go get; or, for a package of your own, make sure that the folder belongs to a Go module and contains Go files. Paths of packages next to the file start with ./.",
 		Wrong: goTool("{go: stringz.ToUpper, effects: none}"),
 		Right: goTool("{go: strings.ToUpper, effects: none}"),
 	},
 	{
 		Code:  GoCompile,
 		Title: "a Go package that does not compile",
-		Cause: "The package of a Go function or type, or a package it imports, has errors; the first is shown. Fix it with the help of go build. Only the package in the folder of the workflow may have errors, because it may be waiting for the generated file; what the function takes and returns must be declared without that file. No single workflow file can show this mistake: the mistake is in Go.",
+		Cause: "The package of a Go function or type, or a package it imports, has errors; the first is shown. Use go build to fix it. Only the package in the folder of the workflow may have errors, because it may use the generated file; the types of the function must not depend on that file. No single workflow file can show this mistake: the mistake is in Go.",
 	},
 	{
 		Code:  GoName,
@@ -57,7 +57,7 @@ var toolCodes = []Entry{
 	{
 		Code:  GoShape,
 		Title: "a Go function with an unsupported signature",
-		Cause: "A function can be bound when it is func(ctx context.Context, in In) (Out, error), where the context, the input, the result and the error may each be left out. In is a struct, or a pointer to one, whose fields are the input; or there are any number of named parameters, which become fields of those names. Methods, generic and variadic functions, unnamed parameters and further results are not accepted: write a small function around them.",
+		Cause: "A function can be bound when it is func(ctx context.Context, in In) (Out, error), where the context, the input, the result and the error are each optional. In is a struct, or a pointer to one, whose fields are the input; or there are any number of named parameters, which become fields of those names. Methods, generic and variadic functions, unnamed parameters and further results are not accepted: write a small function around them.",
 		Wrong: `flowgen: 1
 name: paths
 input: {dir: string}
@@ -80,7 +80,7 @@ output: {path: $last}
 	{
 		Code:  GoType,
 		Title: "a Go type that cannot be journalled",
-		Cause: "What goes into and comes out of a Go function is written to the journal and read back, and must be the same then. That holds for booleans, strings, numbers, []byte, time.Time, time.Duration, slices, maps with string keys, pointers (optional values), named structs of exported fields, and value.Value for anything else. It does not hold for functions, channels, interfaces, arrays, unexported fields (unless tagged `json:\"-\"`), recursive types, and types with a JSON or text form of their own. The message names the field.",
+		Cause: "Inputs and outputs of a Go function are written to the journal and must be equal when read back. That works for booleans, strings, numbers, []byte, time.Time, time.Duration, slices, maps with string keys, pointers (optional values), named structs of exported fields, and value.Value for anything else. It does not work for functions, channels, interfaces, arrays, unexported fields (unless tagged `json:\"-\"`), recursive types, and types with a JSON or text form of their own. The message names the field.",
 		Wrong: `flowgen: 1
 name: reader
 input: {text: string}
@@ -102,7 +102,7 @@ output: {words: $words}
 	{
 		Code:  GoDeclared,
 		Title: "a declaration that the Go function contradicts",
-		Cause: "`in:` and `out:` of a Go tool may be left out: the function says them. When they are written they may only narrow it: fewer optional inputs, fewer results, an enum where Go has a string, bounds and defaults. Every declared field must exist in Go with the same type, and every field that Go requires must be declared.",
+		Cause: "`in:` and `out:` of a Go tool are optional: the function defines them. If written, they may only narrow it: fewer optional inputs, fewer results, an enum where Go has a string, bounds and defaults. Every declared field must exist in Go with the same type, and every field that Go requires must be declared.",
 		Wrong: goTool("{go: strings.ToUpper, in: {s: string}, out: int, effects: none}"),
 		Right: goTool("{go: strings.ToUpper, in: {s: string}, out: string, effects: none}"),
 	},

@@ -15,7 +15,7 @@ var typeCodes = []Entry{
 	{
 		Code:  TypeMismatch,
 		Title: "a value of the wrong type",
-		Cause: "A value is used where another type is expected. Nothing is converted silently: an int is not a float, a list is not text. Change the value, or the type that asks for it.",
+		Cause: "A value is used where another type is expected. Nothing is converted silently: an int is not a float, a list is not text. Change the value, or the expected type.",
 		Wrong: `flowgen: 1
 name: sample
 input: {n: int}
@@ -34,7 +34,7 @@ output: {x: {type: int, value: $pick.x}}
 	{
 		Code:  OptionalUse,
 		Title: "an optional value used without a check",
-		Cause: "The value may be absent: it is optional, or it is the result of a node that may not have run. Test it first (`x != null && ...`, `x == null ? ... : ...`, or a `when` on the way), read fields through `?.`, or say what stands for it: `default(x, value)`, `first(a, b)`. The message says why it may be absent, and the help what to do about that.",
+		Cause: "The value may be absent: it is optional, or it is the result of a node that may not have run. Test it first (`x != null && ...`, `x == null ? ... : ...`, or a `when` before it), read fields through `?.`, or provide a default: `default(x, value)`, `first(a, b)`. The message explains why it may be absent, and the help how to handle it.",
 		Wrong: `flowgen: 1
 name: sample
 input: {tag: opt<string>}
@@ -103,7 +103,7 @@ output: {x: $pick.x}
 	{
 		Code:  UntypedValue,
 		Title: "a value whose type cannot be inferred",
-		Cause: "An empty list or `null` says nothing about its type. It can be used where a type is asked for, as in the input of a tool, and not where the type is taken from the value, as in a `let` node. Give the field a type where one can be written, or use a value that has one.",
+		Cause: "An empty list or `null` has no type of its own. It can be used where a type is expected, as in the input of a tool, but not where the type is inferred from the value, as in a `let` node. Give the field a type, or use a value that has one.",
 		Wrong: `flowgen: 1
 name: sample
 nodes:
@@ -120,7 +120,7 @@ output: {n: $size(pick.tags)}
 	{
 		Code:  MissingField,
 		Title: "a missing required value",
-		Cause: "What is called, or the type that is built, has a field without a default, and nothing is given for it. Add it; where it is not always needed, declare a default or make it `opt<...>`.",
+		Cause: "A field without a default has no value in this call or struct. Add it; if it is optional, declare a default or make it `opt<...>`.",
 		Wrong: `flowgen: 1
 name: sample
 tools:
@@ -141,7 +141,7 @@ output: {commits: $commits}
 	{
 		Code:  BadVariant,
 		Title: "a variant that a union cannot tell apart",
-		Cause: "The variants of a union are structs under `types:`, and each says in the field that `by` names which of them it is: the field is an enum of one value, the tag under `oneof`.",
+		Cause: "The variants of a union are structs under `types:`. Each has the field that `by` names, an enum with one value: its tag under `oneof`.",
 		Wrong: `flowgen: 1
 name: sample
 types:
@@ -168,7 +168,7 @@ output: {kind: $kind}
 	{
 		Code:  UnionUse,
 		Title: "a field of a variant read without knowing the variant",
-		Cause: "The value is one of several structs, and only its tag can be read before it is known which. Behind a case of a switch over the value, or where an expression has compared the tag, it is that struct.",
+		Cause: "The value is one of several structs, and only its tag can be read until the variant is known. After a case of a switch over the value, or a comparison of the tag, it is that struct.",
 		Wrong: `flowgen: 1
 name: sample
 types:

@@ -18,7 +18,7 @@ var useCodes = []Entry{
 	{
 		Code:  UnknownTool,
 		Title: "an undeclared tool",
-		Cause: "A node calls a tool, or a version of it, that stands neither under `tools:` nor in an included file. Correct the spelling, or declare it.",
+		Cause: "A node calls a tool, or a version of it, that is declared neither under `tools:` nor in an included file. Correct the spelling, or declare it.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -39,7 +39,7 @@ output: {date: $date}
 	{
 		Code:  AmbiguousTool,
 		Title: "a tool with an ambiguous version",
-		Cause: "Two versions of the tool are declared, and they may differ in what they take, return and do. Write the one that is meant: `clock.today@2`.",
+		Cause: "Two versions of the tool are declared, and they may differ in input, output and effects. Write the version: `clock.today@2`.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -63,7 +63,7 @@ output: {before: $before, date: $date}
 	{
 		Code:  Unavailable,
 		Title: "an unsupported sandbox tier",
-		Cause: "Tools are isolated by `process`, as far as Linux can do that for a process, or run with the rights of the program, which is `native`.",
+		Cause: "Tools are isolated by `process`, as far as Linux can isolate a process, by `gvisor` or `wasm`, or run with the rights of the program (`native`).",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -84,7 +84,7 @@ output: {date: $date}
 	{
 		Code:  Deprecated,
 		Title: "a deprecated tool",
-		Cause: "The tool's declaration says `state: deprecated`: it works, and will go. Use the tool or the version that takes its place.",
+		Cause: "The tool's declaration says `status: deprecated`: it still works, but will be removed. Use its replacement.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -105,7 +105,7 @@ output: {date: $date}
 	{
 		Code:  Blocked,
 		Title: "a blocked tool",
-		Cause: "The tool's declaration says `state: blocked`: its author does not allow calls. Use another tool.",
+		Cause: "The tool's declaration says `status: blocked`: its author forbids calls. Use another tool.",
 		Wrong: `flowgen: 1
 name: dates
 tools:
@@ -126,7 +126,7 @@ output: {date: $date}
 	{
 		Code:  NotApplied,
 		Title: "a bound without effect",
-		Cause: "`max_total_tokens` bounds what models take, and `max_iterations` how often agents ask theirs; no node of this workflow does. It is a warning, so that nobody counts on what is not there. Leave the key out.",
+		Cause: "`max_total_tokens` bounds the tokens of models, and `max_iterations` the model calls of agents; no node of this workflow uses either. It is a warning, because the bound protects nothing. Remove the key.",
 		Wrong: `flowgen: 1
 name: dates
 policy: {max_total_tokens: 1000}
@@ -147,8 +147,8 @@ output: {date: $date}
 	},
 	{
 		Code:  NotAllowed,
-		Title: "a tool_call that could choose no tool, or one that it must not call",
-		Cause: "A `tool_call` node calls one tool of a closed set, those that `allow` names, or without it those that the file declares, and which one is decided at run time. Where the name is an enum, each of its values must be one of these tools; where it is always the same, an ordinary `tool` node says so and has its arguments checked.",
+		Title: "a tool_call whose tool does not exist or is not allowed",
+		Cause: "A `tool_call` node calls one tool of a closed set, chosen at run time: the tools in `allow`, or else those that the file declares. If the name is an enum, each of its values must be one of these tools. If it is constant, use a `tool` node, whose arguments are checked.",
 		Wrong: `flowgen: 1
 name: dates
 input: {which: enum<today|tomorrow>}
@@ -172,7 +172,7 @@ output: {date: $date}
 	{
 		Code:  NotIsolated,
 		Title: "a tool that cannot run in a sandbox",
-		Cause: "The tool asks for `sandbox: process`, or the policy requires it, and the tool is no process, or not one of its own: Go functions, requests, Starlark and `engine: embedded` run in the program, and the servers of MCP tools serve others too. Tools bound with `command`, `python` and `js` can be isolated; the `dir` of an isolated command must be a fixed text, because it is what the command may read. The message says what to do.",
+		Cause: "The tool or the policy requires a sandbox, but the tool has no process of its own: Go functions, requests, Starlark and `engine: embedded` run in the program, and MCP servers are shared. Tools bound with `command`, `python` and `js` can be isolated; the `dir` of an isolated command must be a fixed text, because it is what the command may read.",
 		Wrong: `flowgen: 1
 name: pages
 policy: {net: {allow: [example.com]}}
@@ -195,7 +195,7 @@ output: {page: $page}
 	{
 		Code:  Unguarded,
 		Title: "an agent's tool with all rights of the user",
-		Cause: "An agent can call a `command`, `shell`, `python` or `js` tool that has no sandbox and does not say so. What the model reads can make it call the tool with any arguments, and the tool has all rights of the user who runs the workflow. Write `sandbox: process`, or `sandbox: none` when the tool needs these rights; a policy with `sandbox: {min: process}` isolates all tools. The warning is about tools of the native language: other formats cannot say it for one tool.",
+		Cause: "An agent can call a `command`, `shell`, `python` or `js` tool without an explicit sandbox. Prompt injection can make the model call the tool with any arguments, with all rights of the user who runs the workflow. Write `sandbox: process`, or `sandbox: none` when the tool needs these rights; a policy with `sandbox: {min: process}` isolates all tools. The warning applies to the native language: other formats have no key for it.",
 		Wrong: `flowgen: 1
 name: words
 input: {question: string}
@@ -222,6 +222,6 @@ output: {answer: $answer.response}
 	{
 		Code:  TierMissing,
 		Title: "a sandbox tier that this machine lacks",
-		Cause: "`check --sandbox` tries the tiers that tools run in. `process` needs Linux with Landlock, `gvisor` the program `runsc` on PATH or in FLOWGEN_RUNSC; the message says what is missing and how to get it. A program without it refuses to run before the first call. No workflow file can show this mistake: it is the machine's.",
+		Cause: "`check --sandbox` tries the sandbox tiers of the tools. `process` needs Linux with Landlock, `gvisor` the program `runsc` on PATH or in FLOWGEN_RUNSC; the message says what is missing and how to get it. Without it, a program stops before the first call. No workflow file can show this mistake: it is the machine's.",
 	},
 }

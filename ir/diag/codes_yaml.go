@@ -21,7 +21,7 @@ var yamlCodes = []Entry{
 	{
 		Code:  YAMLSyntax,
 		Title: "text that is not YAML",
-		Cause: "The file breaks a rule of YAML: a bracket or a quote is not closed, indentation does not line up, a colon is missing, or there is nothing in it.",
+		Cause: "The file breaks a rule of YAML: a bracket or a quote is not closed, indentation is inconsistent, a colon is missing, or the file is empty.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -43,7 +43,7 @@ output: {text: $hello.text}
 	},
 	{
 		Code:  YAMLQuote,
-		Title: "text that YAML cuts short because it is not quoted",
+		Title: "unquoted text that YAML truncates",
 		Cause: "Without quotes, YAML reads `{{` as the start of a mapping, ends text at ` #`, and splits it at `: `, in brackets at commas too. Put the entire text in quotes.",
 		Wrong: `flowgen: 1
 name: greet
@@ -62,7 +62,7 @@ output: {text: $hello.text}
 	{
 		Code:  YAMLDuplicate,
 		Title: "a duplicate key in a mapping",
-		Cause: "Of two equal keys one would be lost without a word. Remove one, or give it another name.",
+		Cause: "Of two equal keys, one would be lost silently. Remove or rename one.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -96,7 +96,7 @@ output: {a: $hello.a}
 	{
 		Code:  YAMLMerge,
 		Title: "a merge key",
-		Cause: "The key `<<` copies entries out of sight, and no two readers of YAML agree how. Repeat the keys, or use `defaults:`.",
+		Cause: "The key `<<` copies entries invisibly, and YAML parsers disagree about its meaning. Repeat the keys, or use `defaults:`.",
 		Wrong: `flowgen: 1
 name: greet
 tools:
@@ -116,7 +116,7 @@ output: {date: $date}
 	{
 		Code:  YAMLTag,
 		Title: "an unsupported tag",
-		Cause: "Tags such as `!foo` ask the reader of the YAML for something special. Workflows have none beyond those of YAML's core schema. Remove it, or quote text that starts with an exclamation mark.",
+		Cause: "Tags such as `!foo` change how YAML is parsed. Workflows only have the tags of YAML's core schema. Remove it, or quote text that starts with an exclamation mark.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -132,7 +132,7 @@ output: {text: $hello.text}
 	{
 		Code:  YAMLAnchor,
 		Title: "an undefined or recursive alias",
-		Cause: "`*name` repeats what `&name` marks earlier in the file. The mark is missing, or the alias is inside it. Quote text that starts with an asterisk.",
+		Cause: "`*name` repeats the value marked `&name` earlier in the file. The anchor is missing, or it contains the alias. Quote text that starts with an asterisk.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -148,7 +148,7 @@ output: {text: $hello.text}
 	{
 		Code:  YAMLDocuments,
 		Title: "several documents in one file",
-		Cause: "`---` starts a second document. A file holds one workflow; make two files of it.",
+		Cause: "`---` starts a second document. A file contains one workflow; split it in two.",
 		Wrong: `flowgen: 1
 name: greet
 nodes:
@@ -169,14 +169,14 @@ output: {text: $hello.text}
 	{
 		Code:  YAMLLimit,
 		Title: "a file that is too large, too deep, or repeats too much",
-		Cause: "Files have a limit in size, in depth and in what aliases add, far above what a user writes, so that a hostile file cannot exhaust the machine. Split it and use `include:`.",
+		Cause: "Files are limited in size, depth and alias expansion, far above normal files, so a hostile file cannot exhaust the machine. Split it and use `include:`.",
 		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: " + deep + "}}\n",
 		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: [[1]]}}\noutput: {text: $hello.text}\n",
 	},
 	{
 		Code:  YAMLCharacter,
 		Title: "invalid UTF-8 or invisible characters",
-		Cause: "Control characters, unusual line separators and marks that change the direction of text make a file look other than it is. Write them as escapes in double quotes: `\"\\u2028\"`.",
+		Cause: "Control characters, unusual line separators and marks that change the direction of text disguise the content of a file. Write them as escapes in double quotes: `\"\\u2028\"`.",
 		Wrong: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\u2028\"}}\n",
 		Right: "flowgen: 1\nname: greet\nnodes:\n  hello: {let: {text: \"Hello\\u2028\"}}\noutput: {text: $hello.text}\n",
 	},

@@ -291,7 +291,7 @@ func (c *checker) arguments(n *Node, message, help string) {
 }
 
 func (c *checker) unknownFunction(n *Node) {
-	p := c.report(diag.UnknownFunction, n.NameLo, n.NameHi, "", "there is no function %q", n.Text)
+	p := c.report(diag.UnknownFunction, n.NameLo, n.NameHi, "", "unknown function %q", n.Text)
 	if right := foreignFuncs[n.Text]; right != "" {
 		p.Help, p.Replace = "replace with `"+right+"`", &right
 		if right == "default" || right == "exists" || right == "all" || right == "filter" || right == "first" {
@@ -395,7 +395,7 @@ func (c *checker) defaultCall(n *Node, facts Facts, want *schema.Type) *schema.T
 	c.fallback(n, facts, want)
 	switch {
 	case x.Stored.Kind == schema.Null || isNull(v):
-		c.report(diag.Arguments, n.NameLo, n.NameHi, "", "null is no value for `default`")
+		c.report(diag.Arguments, n.NameLo, n.NameHi, "", "null is not a value for `default`")
 		return schema.InvalidType
 	case absent:
 		return x.Type
@@ -422,7 +422,7 @@ func (c *checker) first(n *Node, facts Facts, want *schema.Type) *schema.Type {
 			c.lenient(k, facts, want)
 		}
 		if k.Type.Kind == schema.Null {
-			c.report(diag.Arguments, k.Lo, k.Hi, "remove it", "null is no value for `first`")
+			c.report(diag.Arguments, k.Lo, k.Hi, "remove it", "null is not a value for `first`")
 			return schema.InvalidType
 		}
 		if k.Type.Kind == schema.Opt {

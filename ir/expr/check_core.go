@@ -9,7 +9,7 @@ import (
 )
 
 // NoStatements is the message about statements where the environment allows none.
-const NoStatements = "there are no statements here"
+const NoStatements = "statements are not allowed here"
 
 // A CoreEnv is an Env of a body that a translator made.
 type CoreEnv interface {
@@ -79,7 +79,7 @@ func (c *checker) intrinsic(n *Node, facts Facts) *schema.Type {
 	case !f.Pure && !f.Const && !c.at.Calls:
 		return c.fault(n, "%s changes something: it can be used in a perform, a let and a do, and not here", f.Name)
 	case f.Fails && !c.at.Fails:
-		return c.fault(n, "%s can fail, and there is no way out here", f.Name)
+		return c.fault(n, "%s can fail, but errors cannot be handled here", f.Name)
 	}
 	for i, k := range n.Kids {
 		c.argument(k, facts, f.Param(i))
@@ -142,16 +142,16 @@ func (c *checker) handle(n *Node, facts Facts) *schema.Type {
 	if n.Use.Kind == UseAddress {
 		t := c.check(n.Kids[0], facts, nil)
 		if n.Kids[0].Path() == "" || !t.Unknown() {
-			return c.fault(n, "%s is no place of which there is an address", n.Kids[0])
+			return c.fault(n, "the address of %s cannot be taken", n.Kids[0])
 		}
 		return schema.PointerTo(t)
 	}
 	env, ok := c.env.(CoreEnv)
 	if !ok {
-		return c.fault(n, "there are no handles here")
+		return c.fault(n, "handles are not allowed here")
 	}
 	if n.Use.Kind == UseFlow && !c.at.Fails {
-		return c.fault(n, "a run of %s can fail, and there is no way out here", n.Use.Name)
+		return c.fault(n, "a run of %s can fail, but errors cannot be handled here", n.Use.Name)
 	}
 	t, wrong := env.TypeOf(n.Use)
 	if wrong != "" {
@@ -176,7 +176,7 @@ func (c *checker) calls(n *Node, facts Facts, sig *schema.Signature) *schema.Typ
 	case len(n.Kids) != len(sig.Params):
 		return c.fault(n, "the text function %q takes %d values, and is handed %d", n.Use.Name, len(sig.Params), len(n.Kids))
 	case sig.Fails && !c.at.Fails:
-		return c.fault(n, "the text function %q can fail, and there is no way out here", n.Use.Name)
+		return c.fault(n, "the text function %q can fail, but errors cannot be handled here", n.Use.Name)
 	}
 	for i, k := range n.Kids {
 		c.argument(k, facts, sig.Params[i])
@@ -187,7 +187,7 @@ func (c *checker) calls(n *Node, facts Facts, sig *schema.Signature) *schema.Typ
 // runs types the run of a sub-workflow, whose input is an object of its fields.
 func (c *checker) runs(n *Node, facts Facts, input, output *schema.Type) *schema.Type {
 	if len(n.Kids) == 0 || len(n.Kids) > 2 || n.Kids[0].Op != Make {
-		return c.fault(n, "the input of %s is no object", n.Use.Name)
+		return c.fault(n, "the input of %s is not an object", n.Use.Name)
 	}
 	n.Kids[0].Struct = input
 	for _, f := range input.Fields {

@@ -66,7 +66,7 @@ func (c *checker) item(n *Node, t *schema.Type) *schema.Type {
 		return nil
 	}
 	if v, ok := key.Value.(int64); ok && key.Op == Lit && v > math.MaxInt32 {
-		c.report(diag.Operands, key.Lo, key.Hi, "", "no list has so many items")
+		c.report(diag.Operands, key.Lo, key.Hi, "", "the index is beyond the maximum length of a list")
 		return nil
 	}
 	return schema.OptOf(t.Elem, "the list may have no item "+key.String())
@@ -134,7 +134,7 @@ func (c *checker) mapping(n *Node, facts Facts, want *schema.Type) *schema.Type 
 	}
 	poison(n)
 	c.report(diag.EmptyList, n.Lo, n.Hi, "write it as a YAML mapping, or where a struct or a map is asked for: in a list next to others, as a default, as an argument",
-		"the type of this literal cannot be told")
+		"the type of this literal cannot be inferred")
 	return schema.InvalidType
 }
 

@@ -125,7 +125,7 @@ func (c *checker) nullTest(n *Node, facts Facts) *schema.Type {
 }
 
 func (c *checker) anyOperand(n *Node) {
-	c.report(diag.Operands, n.Lo, n.Hi, "give it a type where it is made, or take it apart in a go node", "%s is any: nothing is known about it here", n)
+	c.report(diag.Operands, n.Lo, n.Hi, "give it a type where it is created, or process it in a go node", "%s has type any: its type is unknown here", n)
 }
 
 // comparable types have values that == can tell apart.
@@ -257,7 +257,7 @@ func (c *checker) in(n *Node, facts Facts) *schema.Type {
 	c.check(b, facts, schema.ListOf(canonical(a.Type.Present())))
 	ta, tb := c.need(a), c.need(b)
 	if b.Op == ListLit && len(b.Kids) == 0 && tb.Kind != schema.Invalid {
-		c.report(diag.EmptyList, b.Lo, b.Hi, "", "nothing is in an empty list")
+		c.report(diag.EmptyList, b.Lo, b.Hi, "", "an empty list contains nothing")
 		return schema.BoolType
 	}
 	switch tb.Kind {
@@ -483,7 +483,7 @@ func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
 	}
 	if len(n.Kids) == 0 {
 		if want == nil || want.Elem.Kind == schema.Invalid {
-			c.report(diag.EmptyList, n.Lo, n.Hi, "", "the type of this empty list cannot be told")
+			c.report(diag.EmptyList, n.Lo, n.Hi, "", "the type of this empty list cannot be inferred")
 			return schema.InvalidType
 		}
 		return want
@@ -506,7 +506,7 @@ func (c *checker) list(n *Node, facts Facts, want *schema.Type) *schema.Type {
 		elem = joined
 	}
 	if elem.Kind == schema.Null {
-		c.report(diag.EmptyList, n.Lo, n.Hi, "", "the type of this list of nulls cannot be told")
+		c.report(diag.EmptyList, n.Lo, n.Hi, "", "the type of this list of nulls cannot be inferred")
 		return schema.InvalidType
 	}
 	if wanted != nil && schema.Assignable(elem, wanted) {

@@ -6,7 +6,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// Facts are the paths known to hold a value where an expression stands: "post", "post.url". A nil map is no facts.
+// Facts are the paths known to hold a value where an expression stands: "post", "post.url". A nil map has no facts.
 //
 // A fact is about the value that the path had when the condition was evaluated. It holds wherever that value cannot have
 // changed since: results of nodes do not change within their scope, state may.
@@ -117,7 +117,7 @@ func nullTested(n *Node) *Node {
 func isNull(n *Node) bool { return n.Op == Lit && n.Value == nil }
 
 // present is what is known when n has a value: itself, and every receiver on the way. A pseudo-field such as node.error
-// is no part of its node's value, which is absent exactly then.
+// is not a part of its node's value, which is absent exactly then.
 func present(n *Node) Facts {
 	facts := Facts{}
 	for p := n.Path(); p != ""; p = n.Path() {

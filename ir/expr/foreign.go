@@ -46,7 +46,7 @@ func (p *parser) binaryOp(left *Node, t token) (string, bool) {
 	default:
 		return "", false
 	}
-	return t.text, true // what is no operator binds less than all of them
+	return t.text, true // what is not an operator binds less than all of them
 }
 
 // foreignOp reports the operator at the parser's place; what is there consists of two words for `is not`, `not in`.
@@ -162,13 +162,13 @@ func isName(s string) bool {
 const strayDollar = "`$` is written only once, at the start of a value"
 
 // noOperator is the message about an operation of other languages.
-func noOperator(op string) string { return "there is no operator `" + op + "`" }
+func noOperator(op string) string { return "unknown operator `" + op + "`" }
 
 // notOperator is the message about another spelling of an operator.
 func notOperator(op string) string { return "`" + op + "` is not an operator" }
 
 func (p *parser) noComments(t token) *Node {
-	return p.failSpelling(t.lo, t.hi, "there are no comments in expressions", "")
+	return p.failSpelling(t.lo, t.hi, "comments are not allowed in expressions", "")
 }
 
 // failSpelling is fail for habits that cannot be read as anything.
@@ -200,11 +200,11 @@ func (p *parser) leftover(t token) {
 	case t.op("#"):
 		p.noComments(t)
 	case t.op("=>"):
-		p.failSpelling(t.lo, t.hi, "there are no functions written with `=>`", "an expression over a list is written `xs.map(x, ...)`")
+		p.failSpelling(t.lo, t.hi, "functions with `=>` are not supported", "an expression over a list is written `xs.map(x, ...)`")
 	case t.op("++"), t.op("+="), t.op("-="), t.op("->"):
 		p.failSpelling(t.lo, t.hi, noOperator(t.text), "")
 	case t.kind == tokString && p.toks[p.i-1].name("r"):
-		p.failSpelling(p.toks[p.i-1].lo, t.hi, "there are no raw strings", "write every backslash twice")
+		p.failSpelling(p.toks[p.i-1].lo, t.hi, "raw strings are not supported", "write every backslash twice")
 	case t.kind == tokName, t.kind == tokString, t.kind == tokInt, t.kind == tokFloat, t.op("("), t.op("["), t.op("{"), t.op("{{"):
 		p.fail(t.lo, t.hi, "expected an operator before "+t.describe(), "")
 	default:
@@ -236,14 +236,14 @@ func (p *parser) foreignValue(t token) *Node {
 	case "{{":
 		return p.braces(t)
 	case "/", "//":
-		return p.failSpelling(t.lo, t.hi, "there are no regular expression literals or comments", "a pattern is a string: x.matches(\"...\")")
+		return p.failSpelling(t.lo, t.hi, "regular expression literals and comments are not supported", "a pattern is a string: x.matches(\"...\")")
 	case "+":
-		return p.failSpelling(t.lo, t.hi, "there is no sign `+`", "remove it")
+		return p.failSpelling(t.lo, t.hi, "the sign `+` is not supported", "remove it")
 	case "#":
 		return p.noComments(t)
 	case "&", "*", "@":
 		if n := p.after(); t.text != "*" && n.kind == tokName {
-			return p.failSpelling(t.lo, t.hi, "there is no sign `"+t.text+"`", "remove it")
+			return p.failSpelling(t.lo, t.hi, "unknown sign `"+t.text+"`", "remove it")
 		}
 	}
 	return p.expected("a value")

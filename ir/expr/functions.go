@@ -68,7 +68,7 @@ type Usage struct {
 	Method bool   // it is written behind the value that it is about
 }
 
-// usages are those of functions that are no builtins.
+// usages are those of functions that are not builtins.
 var usages = map[string]string{
 	"size": "size(x)", "string": "string(x)", "default": "default(value, fallback)", "first": "first(a, b)",
 	"exists": "xs.exists(x, condition)", "all": "xs.all(x, condition)", "map": "xs.map(x, value)", "filter": "xs.filter(x, condition)", "sortBy": "xs.sortBy(x, key)",
@@ -294,7 +294,7 @@ func (c *checker) rounded(n *Node) *schema.Type {
 	if k.Type.Kind != schema.Float {
 		help := ""
 		if k.Type.Kind == schema.Int {
-			help = "an int is whole: leave the function out"
+			help = "an int has no fraction: remove the function"
 		}
 		return c.wrong(n, k, "float", help)
 	}

@@ -97,7 +97,7 @@ func (l *lexer) unclosed(quote byte, end int) {
 		}
 	}
 	trimmed := len(strings.TrimRight(l.src[l.pos:end], " \t"))
-	for n := len(l.probs); n > 0 && l.probs[n-1].Lo >= l.pos; n-- { // escapes in it are no news
+	for n := len(l.probs); n > 0 && l.probs[n-1].Lo >= l.pos; n-- { // escapes in it are not news
 		l.probs = l.probs[:n-1]
 	}
 	help := "close it with `" + string(quote) + "`"

@@ -90,10 +90,10 @@ func parseSegment(l *lexer, lo int) (Segment, []Problem) {
 		seg.Expr, _ = tooLarge(l.src, lo, last.hi, "")
 		return seg, []Problem{{Code: diag.ExprSize, Lo: lo, Hi: last.hi, Message: tooLong, Help: "close it earlier, or compute parts of it in let nodes"}}
 	case len(l.toks) == 1:
-		return one(lo, last.hi, "there is no expression between the braces", "two braces as text are written `{{ \"{{\" }}`")
+		return one(lo, last.hi, "the braces contain no expression", "two braces as text are written `{{ \"{{\" }}`")
 	case l.toks[0].op("-") && l.toks[0].lo == lo+2 && l.toks[1].lo > l.toks[0].hi,
 		len(l.toks) > 2 && l.toks[len(l.toks)-2].op("-") && l.toks[len(l.toks)-2].hi == last.lo:
-		return one(lo, last.hi, "there are no trim markers", "remove the `-`")
+		return one(lo, last.hi, "trim markers are not supported", "remove the `-`")
 	}
 	p := newParser(l)
 	n := p.expr()
@@ -152,7 +152,7 @@ func (p *parser) filter(seg *Segment) {
 }
 
 func (p *parser) unknownFilter(t token) {
-	pr := Problem{Code: diag.UnknownFilter, Lo: t.lo, Hi: t.hi, Message: "there is no filter `" + t.text + "`"}
+	pr := Problem{Code: diag.UnknownFilter, Lo: t.lo, Hi: t.hi, Message: "unknown filter `" + t.text + "`"}
 	switch near := diag.Nearest(t.text, filters); {
 	case t.text == "default":
 		pr.Help = "write `{{ default(x, \"...\") }}`"

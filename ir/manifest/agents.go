@@ -33,7 +33,7 @@ func (b *Bound) UnmarshalJSON(data []byte) error {
 	}
 	b.Bound = plan.Bound{}
 	if err := json.Unmarshal(data, &b.N); err != nil || b.N < 0 {
-		return fmt.Errorf("%s is no bound", data)
+		return fmt.Errorf("%s is not a bound", data)
 	}
 	return nil
 }

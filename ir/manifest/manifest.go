@@ -168,7 +168,7 @@ func (m *Manifest) parseAgents() error {
 	}
 	for _, x := range amounts {
 		if x != "" && !isDecimal(x) {
-			return fmt.Errorf("not a manifest: %q is no amount of dollars", x)
+			return fmt.Errorf("not a manifest: %q is not an amount in dollars", x)
 		}
 	}
 	return nil

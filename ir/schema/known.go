@@ -1,6 +1,6 @@
 package schema
 
-// knows reports whether t, or a part of it that is no field, is a list with Known.
+// knows reports whether t, or a part of it that is not a field, is a list with Known.
 func (t *Type) knows() bool {
 	switch t.Kind {
 	case List:

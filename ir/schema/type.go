@@ -169,7 +169,7 @@ func ListOf(t *Type) *Type { return &Type{Kind: List, Elem: t} }
 // MapOf is map<t>.
 func MapOf(t *Type) *Type { return &Type{Kind: Map, Elem: t} }
 
-// OptOf is opt<t>; an optional of an optional is the same optional.
+// OptOf is opt<t>; a nested optional is the same as a single one.
 func OptOf(t *Type, why string) *Type {
 	if t.Kind == Opt || t.Kind == Invalid {
 		return t

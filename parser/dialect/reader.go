@@ -28,11 +28,11 @@ type Loader interface {
 	// Text reads a file of text. The same file is always the same *source.File; ok is false when it cannot be read.
 	Text(from *source.File, ref ir.Ident) (f *source.File, ok bool)
 	// Find reads the first of several files of YAML that is there; names are whole, as from where the command runs. f is nil
-	// when there is none, and root when it is no YAML, which is reported.
+	// when there is none, and root when it is not YAML, which is reported.
 	Find(at source.Span, names ...string) (root *yamlnode.Node, f *source.File)
 	// Flow parses a workflow of any dialect, nil when it cannot be read.
 	Flow(from *source.File, ref ir.Ident) *ir.Workflow
-	// FlowNear is Flow for a name that is relative to the folder of from or, when there is no such file, to the one that the
+	// FlowNear is Flow for a name that is relative to the folder of from or, when no such file, to the one that the
 	// command runs in; with here the other way around. beside says that it was the folder of from.
 	FlowNear(from *source.File, ref ir.Ident, here bool) (wf *ir.Workflow, beside bool)
 	// Bindings adds the tools of flowgen.bindings.yaml next to the workflow to it, if there is such a file.
@@ -195,7 +195,7 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	return near
 }
 
-// lacks reports whether a key is in place of one that the mapping must have: then it is no key that is merely ignored.
+// lacks reports whether a key is in place of one that the mapping must have: then it is not a key that is merely ignored.
 func (m Mapping) lacks(name, near string) bool {
 	return diag.Close(name, near) && m.Get(near) == nil && slices.ContainsFunc(m.Shape.Keys, func(k Key) bool { return k.Required && k.Name == near })
 }
@@ -218,7 +218,7 @@ func (r *Reader) WrongShape(n *yamlnode.Node, message string) {
 	r.Report(yamlnode.WrongShape(Head(n), n, message))
 }
 
-// IsMapping reports a value that is no mapping; what says what it is.
+// IsMapping reports a value that is not a mapping; what says what it is.
 func (r *Reader) IsMapping(n *yamlnode.Node, what string) bool {
 	if n.Kind != yamlnode.Mapping {
 		r.WrongShape(n, what+" is a mapping")
@@ -226,7 +226,7 @@ func (r *Reader) IsMapping(n *yamlnode.Node, what string) bool {
 	return n.Kind == yamlnode.Mapping
 }
 
-// IsList reports a value that is no list; what says what it is.
+// IsList reports a value that is not a list; what says what it is.
 func (r *Reader) IsList(n *yamlnode.Node, what string) bool {
 	if n.Kind != yamlnode.Sequence {
 		r.WrongShape(n, what+" is a list")
@@ -412,7 +412,7 @@ func (r *Reader) Scalar(n *yamlnode.Node) *ir.Scalar {
 func (r *Reader) Number(s *ir.Scalar, n *yamlnode.Node, read func(string) (text string, whole, ok bool)) {
 	text, whole, ok := read(n.Text.Value)
 	if !ok {
-		r.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "`%s` is no number that JSON can hold", clip(n.Text.Value))
+		r.Error(diag.BadLiteral, n.Span, "put it in quotes if it is text", "`%s` is not representable as a JSON number", clip(n.Text.Value))
 		text, whole = "0", true
 	}
 	s.Text.Value = text

@@ -11,8 +11,8 @@ import (
 
 // Messages of the readers of conditions.
 const (
-	PathForm = "a path is made of names with points between them"
-	NoNumber = "this is no number"
+	PathForm = "a path consists of names separated by dots"
+	NoNumber = "this is not a number"
 )
 
 // A Route leads from a node to another, when its condition holds.

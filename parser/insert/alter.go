@@ -14,7 +14,7 @@ import (
 func Put(text string, path []string, key, value string) (string, error) {
 	given, problems := yamlnode.Parse(source.NewFile(key, value))
 	if given == nil || len(problems) > 0 || strings.ContainsAny(value, "\r\n#") {
-		return "", fmt.Errorf("%q is no value in one line of YAML", value)
+		return "", fmt.Errorf("%q is not a one-line YAML value", value)
 	}
 	value = Same(given)
 	if len(path) > 0 && !Has(text, path[:len(path)-1], path[len(path)-1]) {

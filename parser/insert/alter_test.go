@@ -46,8 +46,8 @@ func TestAlter(t *testing.T) {
 		edit func() (string, error)
 		want string
 	}{
-		{"lines", func() (string, error) { return Put(altered, ask, "agent", "a\nb: c") }, "no value in one line"},
-		{"broken", func() (string, error) { return Put(altered, ask, "agent", "[") }, "no value in one line"},
+		{"lines", func() (string, error) { return Put(altered, ask, "agent", "a\nb: c") }, "not a one-line YAML value"},
+		{"broken", func() (string, error) { return Put(altered, ask, "agent", "[") }, "not a one-line YAML value"},
 		{"a block", func() (string, error) { return Put(altered, ask, "pins", "{}") }, "over several lines"},
 		{"missing", func() (string, error) { return Remove(altered, ask, "nothing") }, "not written here"},
 		{"an anchor", func() (string, error) { return Put("a: &x 1\nb: *x\n", nil, "b", "2") }, "anchor"},

@@ -35,7 +35,7 @@ func Entry(text string, path []string, key, id string, fields []Field) (string, 
 	case inner == nil:
 		return last(text, m, key, []Field{{Name: id, Fields: fields}})
 	case inner.Kind != yamlnode.Mapping || !inner.Alias.IsZero():
-		return "", fmt.Errorf("`%s` is no mapping here, or is elsewhere in the file, behind an anchor", key)
+		return "", fmt.Errorf("`%s` is not a mapping here, or it is an alias of an anchor", key)
 	}
 	return last(text, inner, id, fields)
 }
@@ -70,7 +70,7 @@ func mapping(text string, path []string) (*yamlnode.Node, error) {
 		case n == nil || n.Kind != yamlnode.Mapping:
 			return nil, fmt.Errorf("the file has no mapping %s", where)
 		case !n.Alias.IsZero():
-			return nil, fmt.Errorf("%s is elsewhere in the file, behind an anchor", where)
+			return nil, fmt.Errorf("%s is an alias of an anchor", where)
 		}
 	}
 	return n, nil

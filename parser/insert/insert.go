@@ -24,9 +24,9 @@ func Node(text string, containers []string, after, id string, fields []Field) (s
 	e := nodes.Entry(after)
 	switch {
 	case e == nil:
-		return "", fmt.Errorf("there is no node %s to put it behind", after)
+		return "", fmt.Errorf("the file has no node %s to insert it after", after)
 	case nodes.Get(id) != nil:
-		return "", fmt.Errorf("there is a node %s already", id)
+		return "", fmt.Errorf("node %s already exists", id)
 	}
 	end := max(e.Value.Place().Hi, e.Key.Span.Hi)
 	line := id + ": " + Flow(fields)
@@ -47,7 +47,7 @@ func Edge(text string, containers []string, from, to string) (string, error) {
 		return "", err
 	}
 	if len(edges.Items) == 0 {
-		return "", errors.New("edges is no list of edges")
+		return "", errors.New("`edges` is not a list")
 	}
 	last := edges.Items[len(edges.Items)-1].Place()
 	edge := from + " -> " + to
@@ -117,7 +117,7 @@ func list(text string, containers []string, key string) (*yamlnode.Node, error) 
 			return nil, fmt.Errorf("%s has no body", where)
 		}
 		if !body.Alias.IsZero() {
-			return nil, fmt.Errorf("the body of %s is elsewhere in the file, behind an anchor", where)
+			return nil, fmt.Errorf("the body of %s is an alias of an anchor", where)
 		}
 	}
 	n := body.Get(key)
@@ -125,7 +125,7 @@ func list(text string, containers []string, key string) (*yamlnode.Node, error) 
 	case n == nil:
 		return nil, fmt.Errorf("%s has no %s", where, key)
 	case !n.Alias.IsZero():
-		return nil, fmt.Errorf("%s of %s are elsewhere in the file, behind an anchor", key, where)
+		return nil, fmt.Errorf("%s of %s are aliases of an anchor", key, where)
 	}
 	return n, nil
 }

@@ -74,11 +74,11 @@ func TestRefused(t *testing.T) {
 	}{
 		{"nodes: [", nil, "not valid YAML"},
 		{"name: x\n", nil, "the workflow has no nodes"},
-		{"nodes: {b: {}}\n", nil, "there is no node a"},
-		{"nodes: {a: {}, x: {}}\n", nil, "there is a node x already"},
+		{"nodes: {b: {}}\n", nil, "unknown node a"},
+		{"nodes: {a: {}, x: {}}\n", nil, "node x already exists"},
 		{"nodes: {m: {tool: t}}\n", []string{"m"}, "node m has no body"},
-		{"b: &b {nodes: {a: {}}}\nnodes: {m: {do: *b}}\n", []string{"m"}, "behind an anchor"},
-		{"b: &b {a: {}}\nnodes: *b\n", nil, "behind an anchor"},
+		{"b: &b {nodes: {a: {}}}\nnodes: {m: {do: *b}}\n", []string{"m"}, "of an anchor"},
+		{"b: &b {a: {}}\nnodes: *b\n", nil, "of an anchor"},
 	} {
 		if got, err := insert.Node(tt.text, tt.containers, "a", "x", short); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %q, %v", tt.text, got, err)

@@ -165,7 +165,7 @@ func (r *reader) convert(n nodes.Node, at *tokens.Token) *PromptExpr {
 		for _, p := range n.Pairs {
 			key := r.convert(p.Key, n.Token)
 			if key.Op != "const" {
-				r.refuse(n.Token, "a mapping whose keys are no constants")
+				r.refuse(n.Token, "a mapping whose keys are not constants")
 			}
 			x.Kids = append(x.Kids, key, r.convert(p.Value, n.Token))
 		}
@@ -211,7 +211,7 @@ func (r *reader) convert(n nodes.Node, at *tokens.Token) *PromptExpr {
 		}
 		return x
 	}
-	r.wrong(at, "here should be an expression", "")
+	r.wrong(at, "expected an expression", "")
 	return nil
 }
 

@@ -43,7 +43,7 @@ func Parse(t source.Text) (body []PromptNode, problems []Problem) {
 	r.lex()
 	body, end := r.body(0)
 	if end != nil {
-		r.wrong(end, "nothing is open here that `"+end.Val+"` could end", "")
+		r.wrong(end, "no block is open here that `"+end.Val+"` could end", "")
 	}
 	if len(r.problems) > 0 {
 		return nil, r.problems
@@ -96,7 +96,7 @@ func (r *reader) at(t *tokens.Token) source.Span {
 // inside of others are taken out, as gonja reads none there.
 func (r *reader) lex() {
 	if !utf8.ValidString(r.text.Value) { // gonja reads such text again and again
-		r.wrong(nil, "this is no text in UTF-8", "save it as UTF-8")
+		r.wrong(nil, "this is not UTF-8 text", "save it as UTF-8")
 	}
 	stream := tokens.LexAll(flat(r.text.Value), config.New())
 	var all []*tokens.Token
@@ -115,10 +115,10 @@ func (r *reader) lex() {
 			depth = 0
 		case tokens.In: // gonja reads nothing before it, again and again
 			if i > 0 && !slices.Contains(operands, all[i-1].Type) {
-				r.wrong(t, "nothing is before `in`", "")
+				r.wrong(t, "`in` has no left operand", "")
 			}
 		case tokens.Error:
-			r.wrong(t, "this is no Jinja: "+t.Val, "")
+			r.wrong(t, "this is not valid Jinja: "+t.Val, "")
 		}
 		if depth > maxDepth || len(all) > maxTokens {
 			r.wrong(t, "this template is too large, or nested too deep", "make values in a python node")
@@ -187,7 +187,7 @@ func (r *reader) body(open int, until ...string) ([]PromptNode, *tokens.Token) {
 			r.p.Consume()
 			name := r.p.Match(tokens.Name)
 			if name == nil {
-				r.wrong(t, "a tag begins with its name", "")
+				r.wrong(t, "a tag starts with its name", "")
 			}
 			if ends(name.Val) {
 				for _, u := range until {
@@ -201,7 +201,7 @@ func (r *reader) body(open int, until ...string) ([]PromptNode, *tokens.Token) {
 				out = append(out, n)
 			}
 		default:
-			r.wrong(t, "this is no Jinja", "")
+			r.wrong(t, "this is not valid Jinja", "")
 		}
 	}
 }
@@ -242,7 +242,7 @@ func (r *reader) comment() {
 			r.trim = closes(t)
 			return
 		case tokens.EOF:
-			r.wrong(t, "a comment has no end", "")
+			r.wrong(t, "a comment is not closed", "")
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (r *reader) comment() {
 func (r *reader) expect(typ tokens.Type, what string) *tokens.Token {
 	t := r.p.Match(typ)
 	if t == nil {
-		r.wrong(r.p.Current(), "here should be `"+what+"`", "")
+		r.wrong(r.p.Current(), "expected `"+what+"`", "")
 	}
 	return t
 }
@@ -274,7 +274,7 @@ func (r *reader) tag(name *tokens.Token, open int) PromptNode {
 		}
 		r.expect(tokens.BlockBegin, "{% endraw %}")
 		if end := r.p.Pop(); end.Val != "endraw" {
-			r.wrong(end, "`raw` has no end", "")
+			r.wrong(end, "`raw` is not closed", "")
 		}
 		r.close()
 		return &PromptText{Lit: lit.String()}
@@ -318,7 +318,7 @@ func (r *reader) loop(open int) PromptNode {
 	for {
 		t := r.p.Match(tokens.Name)
 		if t == nil {
-			r.wrong(r.p.Current(), "here should be the name of an item", "")
+			r.wrong(r.p.Current(), "expected the name of an item", "")
 		}
 		out.Names = append(out.Names, ir.Ident{Name: t.Val, Span: r.at(t)})
 		if r.p.Match(tokens.Comma) == nil {
@@ -355,7 +355,7 @@ func (r *reader) loop(open int) PromptNode {
 func (r *reader) set(name *tokens.Token, open int) PromptNode {
 	t := r.p.Match(tokens.Name)
 	if t == nil {
-		r.wrong(r.p.Current(), "here should be a name", "")
+		r.wrong(r.p.Current(), "expected a name", "")
 	}
 	out := &PromptSet{Name: ir.Ident{Name: t.Val, Span: r.at(t)}}
 	if next := r.p.Current(tokens.Dot, tokens.Comma); next != nil {

@@ -50,7 +50,7 @@ func (p *parser) path(n *yamlnode.Node, what string) (ir.Ident, bool) {
 	}
 	at := ir.Ident{Name: path.Clean(t.Value), Span: textSpan(t)}
 	if t.Value == "" || path.IsAbs(at.Name) || at.Name == ".." || strings.HasPrefix(at.Name, "../") || strings.ContainsAny(at.Name, "\\:\x00") {
-		p.report(diag.BadLiteral, at.Span, "name a file in this folder or below it, with `/` between folders", "%s is outside of this file's folder", what)
+		p.report(diag.BadLiteral, at.Span, "name a file in or below this folder, with `/` separators", "%s is outside this file's folder", what)
 		return ir.Ident{}, false
 	}
 	return at, true
@@ -108,7 +108,7 @@ func (p *parser) want(n *yamlnode.Node) ir.Want {
 		w.Error = p.wantError(e, true)
 	}
 	if w.Error != nil && len(w.Output) > 0 {
-		p.report(diag.Misplaced, m.keys["output"].Span, "leave out `output` or `error`", "a run that ends with an error has no output")
+		p.report(diag.Misplaced, m.keys["output"].Span, "leave out `output` or `error`", "a failed run has no output")
 	}
 	return w
 }
@@ -198,7 +198,7 @@ func (p *parser) wantError(n *yamlnode.Node, node bool) *ir.WantError {
 	}
 	if t := m.get("node"); t != nil {
 		if !node {
-			p.report(diag.Misplaced, m.keys["node"].Span, "leave it out", "the node of a call is in its key")
+			p.report(diag.Misplaced, m.keys["node"].Span, "leave it out", "the key of a call already names the node")
 		} else if t, ok := p.text(t, "the node"); ok {
 			e.Node = ir.Ident{Name: t.Value, Span: textSpan(t)}
 		}

@@ -345,7 +345,7 @@ func (p *parser) policy(n *yamlnode.Node, shape *Shape) *ir.Policy {
 // nothing.
 func (p *parser) agentBound(v *yamlnode.Node, key string, agent bool) *int64 {
 	if !agent && isScalar(v) && v.Text.Value == "unbounded" {
-		p.report(diag.BadLiteral, textSpan(v.Text), "leave it out; what an agent may do without bound says its own `policy`", "`%s` of a workflow is an integer", key)
+		p.report(diag.BadLiteral, textSpan(v.Text), "leave it out; set the agent's bounds in its own `policy`", "`%s` of a workflow is an integer", key)
 		return nil
 	}
 	read := p.bound

@@ -165,7 +165,7 @@ func (p *parser) targets(n *yamlnode.Node) []ir.Ident {
 	var out []ir.Ident
 	for _, it := range items {
 		if !isScalar(it) {
-			p.wrongShape(it, "a node id is asked for", "")
+			p.wrongShape(it, "a node id is expected", "")
 			continue
 		}
 		if ids, ok := p.edgeNames(it.Text, 0, len(it.Text.Value)); ok {

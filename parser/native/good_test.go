@@ -70,7 +70,7 @@ func walk(v reflect.Value, seen map[uintptr]bool, f func(v reflect.Value)) {
 			return
 		}
 		switch v.Type() {
-		case reflect.TypeFor[*source.File](), reflect.TypeFor[*expr.Node](), reflect.TypeFor[*ir.Provided](): // the last is no part of the file
+		case reflect.TypeFor[*source.File](), reflect.TypeFor[*expr.Node](), reflect.TypeFor[*ir.Provided](): // the last is not a part of the file
 			return
 		}
 		seen[v.Pointer()] = true

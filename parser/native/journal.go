@@ -80,11 +80,11 @@ func (p *parser) runsFolder(n *yamlnode.Node) string {
 	dir := path.Clean(t.Value)
 	switch at := textSpan(t); {
 	case strings.Contains(t.Value, `\`):
-		p.report(diag.BadLiteral, at, "replace with `"+strings.ReplaceAll(t.Value, `\`, "/")+"`", "names of folders are written with `/` on every system")
+		p.report(diag.BadLiteral, at, "replace with `"+strings.ReplaceAll(t.Value, `\`, "/")+"`", "folder names use `/` on every system")
 	case t.Value == "" || dir == ".":
 		p.report(diag.BadLiteral, at, "write the name of a folder of their own: `.flowgen/runs`", "journals are not written directly in the working directory")
 	case path.IsAbs(dir) || dir == ".." || strings.HasPrefix(dir, "../") || strings.HasPrefix(dir, "~"):
-		p.report(diag.BadLiteral, at, "name a folder below it, as in `.flowgen/runs`; `--runs` can select any folder at run time", "the folder of the journals is outside of the working directory")
+		p.report(diag.BadLiteral, at, "name a folder below it, as in `.flowgen/runs`; `--runs` can select any folder at run time", "the folder of the journals is outside the working directory")
 	case strings.Contains(dir, ":") || strings.ContainsFunc(dir, func(r rune) bool { return !unicode.IsPrint(r) }):
 		p.report(diag.BadLiteral, at, "", "`%s` is not the name of a folder on every system", shorten(t.Value))
 	default:

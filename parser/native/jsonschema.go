@@ -224,7 +224,7 @@ func formSchema(f Form) object {
 
 var wholeNumber = lazyregexp.New(`^[0-9]+$`)
 
-// wordSchema lists words as YAML reads them: a number and null without quotes are no text.
+// wordSchema lists words as YAML reads them: a number and null without quotes are not text.
 func wordSchema(words []string) object {
 	var out []any
 	for _, w := range words {

@@ -18,9 +18,9 @@ type Loader interface {
 	// Include reads a file of the native language, as a tree. The same file is always the same *source.File.
 	Include(from *source.File, ref ir.Ident) (*yamlnode.Node, *source.File)
 	// Prompt reads a Markdown file: its front matter, nil when it has none, and the text after it. front is nil as well
-	// when it is no YAML, which is reported once. The same file is always the same *source.File.
+	// when it is not YAML, which is reported once. The same file is always the same *source.File.
 	Prompt(from *source.File, ref ir.Ident) (front *yamlnode.Node, text source.Text, f *source.File)
-	// Answers reads the file of answers of a scripted model, as a tree, nil when it is no YAML. The same file is always the
+	// Answers reads the file of answers of a scripted model, as a tree, nil when it is not YAML. The same file is always the
 	// same *source.File.
 	Answers(from *source.File, ref ir.Ident) (*yamlnode.Node, *source.File)
 	// Flow parses a workflow of any dialect. The same file is always the same *ir.Workflow.

@@ -118,9 +118,9 @@ func (p *parser) prompt(n *yamlnode.Node) *ir.Prompt {
 	return x
 }
 
-// shapePromptFile is the front matter of a prompt file. It is no part of a workflow file.
+// shapePromptFile is the front matter of a prompt file. It is not a part of a workflow file.
 var shapePromptFile = &Shape{
-	Name: "front matter", What: "the front matter of a prompt", Doc: "What is between `---` at the start of a prompt file.",
+	Name: "front matter", What: "the front matter of a prompt", Doc: "The part between `---` lines at the start of a prompt file.",
 	Keys: []Key{
 		{Name: "system", Value: template, Doc: "the system prompt"},
 		{Name: "in", Value: fields, Doc: "the names that the text can use, with their types"},

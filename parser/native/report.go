@@ -52,7 +52,7 @@ var oldWords = map[string]map[string]string{
 	"`on_missing`":    {"null": "skip", "error": "fail", "stale_last_success": "keep"},
 }
 
-// rewrite is replace with text of YAML that is no word: it gets no quotes, whatever is there.
+// rewrite is replace with text of YAML that is not a word: it gets no quotes, whatever is there.
 func (p *parser) rewrite(code diag.Code, at source.Span, text, format string, args ...any) {
 	title := "replace with `" + text + "`"
 	p.say(diag.Diagnostic{

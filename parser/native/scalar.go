@@ -91,7 +91,7 @@ func (p *parser) oneOf(id ir.Ident, what string, words []string) string {
 	d := yamlnode.UnknownWord(id.Span, id.Name, what)
 	d.Help = "use " + list(quoted(words), "or")
 	if id.Name == "keep" && (what == "`on_error`" || what == "`on_timeout`") {
-		d.Message = "`keep` has no meaning for " + what + ": nothing is left of what failed, and nobody reads an earlier run"
+		d.Message = "`keep` does not apply to " + what + ": a failure leaves no result, and earlier runs are not read"
 		d.Help = "write `skip` for no result, or `{default: value}`"
 		p.say(d)
 		return ""

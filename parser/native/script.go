@@ -46,7 +46,7 @@ var (
 		Name: "answer.call", What: "a call", Doc: "A tool call that the model asks for.",
 		Keys: []Key{
 			{Name: "name", Value: text, Required: true, Doc: "the tool, as the agent names it"},
-			{Name: "args", Value: Form{Kind: FormConst}, Doc: "its arguments; text stands for what the model wrote, also when it is no JSON"},
+			{Name: "args", Value: Form{Kind: FormConst}, Doc: "its arguments; text is the model's raw output, even if it is not JSON"},
 		},
 		Instead: map[string]string{"tool": "write `name:`", "with": "write `args:`", "input": "write `args:`", "arguments": "write `args:`"},
 	}
@@ -160,7 +160,7 @@ func (p *parser) scriptAnswer(m mapping, turns map[string]int) string {
 		x.raw("error", p.answerError(n))
 	}
 	if !m.astray && !m.has("text") && !m.has("json") && !m.has("calls") && !m.has("stop") && !m.has("error") {
-		p.report(diag.WrongShape, m.node.Place(), "add `text`, `json`, `calls` or `error`", "this answer says nothing")
+		p.report(diag.WrongShape, m.node.Place(), "add `text`, `json`, `calls` or `error`", "this answer is empty")
 	}
 	return x.String()
 }

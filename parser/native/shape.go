@@ -110,7 +110,7 @@ func (m mapping) get(name string) *yamlnode.Node { return m.values[name] }
 // has reports whether the key was written.
 func (m mapping) has(name string) bool { return m.keys[name] != nil }
 
-// mapping reads n as a mapping of shape s and reports unknown and missing keys. ok is false when n is no mapping.
+// mapping reads n as a mapping of shape s and reports unknown and missing keys. ok is false when n is not a mapping.
 func (p *parser) mapping(n *yamlnode.Node, s *Shape) (m mapping, ok bool) {
 	m = mapping{node: n, shape: s, values: map[string]*yamlnode.Node{}, keys: map[string]*yamlnode.Node{}}
 	if n == nil || n.Kind != yamlnode.Mapping {

@@ -61,7 +61,7 @@ var shapeWorkflow = &Shape{
 		{Name: "output", Value: mapOf(oneOf(value, shape(shapeOutput))), Doc: "the fields of the result"},
 		{Name: "secrets", Value: oneOf(listOf(text), mapOf(shape(shapeSecret))), Doc: "secrets that tools, servers and models use"},
 		{Name: "policy", Value: shape(shapePolicy), Doc: "what a run may do at most"},
-		{Name: "defaults", Value: shape(shapeDefaults), Doc: "what holds for every node that does not say otherwise"},
+		{Name: "defaults", Value: shape(shapeDefaults), Doc: "defaults of all nodes"},
 		{Name: "nodes", Value: mapOf(Form{Kind: FormShape, Shape: "node"}), Required: true, Doc: "the steps, by id"},
 		{Name: "edges", Value: listOf(oneOf(text, shape(shapeEdge), shape(shapeSwitch), shape(shapeBack))), Doc: "the order of the steps; without it references give the order"},
 	}),
@@ -70,7 +70,7 @@ var shapeWorkflow = &Shape{
 		"tasks": "the steps of a workflow belong under `nodes:`", "inputs": "write `input:`", "outputs": "write `output:`",
 		"version": "the version of the language is `flowgen: 1`", "env": "variables are set on tools and servers, with `env:`", "constants": "write a `let` node, or an input with a default",
 		"workflow": "the keys of a workflow belong at the top of the file", "graph": "write `nodes:` and `edges:`",
-		"imports": "write `include:`", "import": "write `include:`", "variables": "what nodes write is `state:`, what a run is given `input:`",
+		"imports": "write `include:`", "import": "write `include:`", "variables": "nodes write `state:`, a run receives `input:`",
 		"timeout": "write it under `defaults:`", "retry": "write it under `defaults:`", "on_error": "write it under `defaults:`",
 	},
 }
@@ -252,10 +252,10 @@ var (
 	}
 
 	shapeDefaults = &Shape{
-		Name: "defaults", What: "`defaults`", Doc: "What holds for every node that does not say otherwise.",
+		Name: "defaults", What: "`defaults`", Doc: "Defaults of all nodes.",
 		Keys: []Key{
-			{Name: "timeout", Value: duration, Doc: "how long a node may take that says nothing of its own, with all attempts"},
-			{Name: "on_error", Value: onErrorForm, Doc: "what a spent error does"},
+			{Name: "timeout", Value: duration, Doc: "default time limit of a node, for all attempts"},
+			{Name: "on_error", Value: onErrorForm, Doc: "what happens when all attempts have failed"},
 			{Name: "retry", Value: shape(shapeRetry), Doc: "when calls are repeated"},
 			{Name: "journal", Value: shape(shapeJournal), Doc: "how runs are recorded"},
 		},
@@ -311,7 +311,7 @@ var shapeTool = &Shape{
 		{Name: "rate", Value: text, Doc: "the most calls per time: `5/s`"},
 		{Name: "queue", Value: text, Doc: "the task queue of the workers that make its calls, on an engine with workers: `gpu`"},
 		{Name: "cost_usd", Value: money, Doc: "dollars of one call"},
-		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "by what the other side knows a repeated call: `call_id`, or a text over the input"},
+		{Name: "idempotency_key", Value: oneOf(word(idempotencyWords...), template), Doc: "how the other side recognizes a repeated call: `call_id`, or a text over the input"},
 		doubtKey,
 		{Name: "examples", Value: listOf(shape(shapeExample)), Doc: "calls and their results, for users and models"},
 		{Name: "category", Value: word(ir.Categories...), Doc: "the group of the tool"},
@@ -354,7 +354,7 @@ var (
 			{Name: "operation", Value: ref, Required: true, Doc: "its operationId, or method and path: `GET /items/{id}`"},
 			{Name: "base", Value: ref, Doc: "the environment variable with the base URL, in place of the document's server"},
 		},
-		Instead: map[string]string{"auth": "`auth` stands beside `openapi`", "file": "write `spec:`", "operationId": "write `operation:`", "url": "write `spec:`, a file of the project"},
+		Instead: map[string]string{"auth": "`auth` belongs next to `openapi`", "file": "write `spec:`", "operationId": "write `operation:`", "url": "write `spec:`, a file of the project"},
 	}
 
 	shapeSQL = &Shape{
@@ -364,11 +364,11 @@ var (
 			{Name: "engine", Value: word(sqlWords...), Doc: "sqlite unless written. postgres: `in` and `out` are declared, and held to when it runs"},
 			{Name: "schema", Value: file, Doc: "for SQLite: the file with the statements that make the tables, or the folder of migrations"},
 			{Name: "query", Value: text, Required: true, Doc: "the statement, with `{x}` for the field x"},
-			{Name: "rows", Value: word(rowWords...), Doc: "many: a list, which is what holds unless written. one: a row, or null when there is none"},
+			{Name: "rows", Value: word(rowWords...), Doc: "many (default): a list. one: a row, or null when there is none"},
 			{Name: "max_rows", Value: Form{Kind: FormCount}, Doc: "the most rows, 1000 unless written: more are an error"},
 		},
 		Instead: map[string]string{"params": "write `{x}` in the query for the field x", "database": "write `db:`", "dsn": "write `db:`, the name of a secret", "file": "write `db:`, the name of a secret",
-			"auth": "write `db:`, the name of the secret that holds the address", "statement": "write `query:`", "limit": "write `max_rows:`", "timeout": "`timeout` stands beside `sql`",
+			"auth": "write `db:`, the name of the secret that holds the address", "statement": "write `query:`", "limit": "write `max_rows:`", "timeout": "`timeout` belongs next to `sql`",
 			"transaction": "each statement is a transaction; nodes cannot share one, because a run can stop between them"},
 	}
 

@@ -13,7 +13,7 @@ var nodeKeys = []Key{
 	{Name: "retry", Value: shape(shapeRetry), Doc: "when the call is repeated"},
 	{Name: "timeout", Value: duration, Doc: "how long it may take, with all attempts and the waits between them"},
 	{Name: "catch", Value: mapOf(id), Doc: "nodes that handle errors, by error code or `any`"},
-	{Name: "on_error", Value: onErrorForm, Doc: "what a spent error does: fail, skip or {default: value}"},
+	{Name: "on_error", Value: onErrorForm, Doc: "what happens when all attempts have failed: fail, skip or {default: value}"},
 }
 
 const (

@@ -387,7 +387,7 @@ func (p *parser) argument(n *yamlnode.Node, script bool) *ir.Template {
 		if end := strings.Index(t.Value[at:], "}}"); end > 0 {
 			hi = at + end + 2
 		}
-		p.report(diag.NotConstant, t.At(at, hi), "hand it over as an argument: `shell: ['wc -l \"$1\"', \"{{ path }}\"]`", "nothing is inserted into a script for the shell")
+		p.report(diag.NotConstant, t.At(at, hi), "pass it as an argument: `shell: ['wc -l \"$1\"', \"{{ path }}\"]`", "values cannot be inserted into a shell script")
 		return nil
 	}
 	return p.template(t) // a dollar is the shell's
@@ -505,7 +505,7 @@ func (p *parser) sql(t *ir.Tool, v *yamlnode.Node) {
 		if !isScalar(x) {
 			p.wrongShape(x, "`query` is text", "")
 		} else if at := strings.Index(x.Text.Value, "{{"); at >= 0 {
-			p.report(diag.NotConstant, x.Text.At(at, at+2), "write `{x}`: the field x is bound as a parameter", "nothing is inserted into a statement")
+			p.report(diag.NotConstant, x.Text.At(at, at+2), "write `{x}`: the field x is bound as a parameter", "values cannot be inserted into a statement")
 		} else {
 			b.Query = x.Text
 		}

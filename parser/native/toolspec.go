@@ -32,7 +32,7 @@ func (p *parser) idempotency(t *ir.Tool, n *yamlnode.Node) {
 	}
 	if !slices.ContainsFunc(key.Tmpl.Segments, func(s expr.Segment) bool { return s.Expr != nil }) {
 		t.Idempotency, t.IdempotencyKey = false, nil
-		p.report(diag.BadLiteral, textSpan(key.Text), "write `call_id`, or a text that tells calls apart: `\"order-{{ id }}\"`", "an idempotency key is the same for a repeated call and different for every other one, and `%s` is always the same", shorten(key.Text.Value))
+		p.report(diag.BadLiteral, textSpan(key.Text), "write `call_id`, or a text that identifies the call: `\"order-{{ id }}\"`", "an idempotency key is the same for a repeated call and different for every other one, and `%s` is always the same", shorten(key.Text.Value))
 	}
 }
 

@@ -166,7 +166,7 @@ func (p *parser) listedEnum(n, list *yamlnode.Node) bool {
 	if spelling == "" || p.typed(words) {
 		return false
 	}
-	d := diag.Diagnostic{Code: diag.WrongShape, Span: headSpan(n), Message: "one of several words is no list", Help: "write `" + spelling + "`"}
+	d := diag.Diagnostic{Code: diag.WrongShape, Span: headSpan(n), Message: "one of several words is not a list", Help: "write `" + spelling + "`"}
 	if n.Style == yamlnode.Flow {
 		d.Span, d.Help, d.Fixes = n.Span, "replace with `"+spelling+"`", []diag.Fix{diag.Replace(n.Span, spelling)}
 	}

@@ -86,7 +86,7 @@ func (r *typeReader) trailing(typ *schema.Type) {
 	case strings.HasPrefix(rest, "[]"):
 		r.brackets(len(r.t.Value), typ.String())
 	case strings.HasPrefix(rest, "?"):
-		r.fail(r.i, len(r.t.Value), "write `opt<"+typ.String()+">`", "an optional is not written with `?`")
+		r.fail(r.i, len(r.t.Value), "write `opt<"+typ.String()+">`", "optional types are not written with `?`")
 	case rest[0] == '|':
 		r.fail(r.i, len(r.t.Value), "one of several words is `enum<a|b>`, a value that may be absent `opt<T>`", "types cannot be combined with `|`")
 	default:
@@ -118,12 +118,12 @@ func (r *typeReader) read(depth int) *schema.Type {
 	w, lo := r.word()
 	if w == "" {
 		if r.i >= len(r.t.Value) {
-			return r.fail(0, len(r.t.Value), "write a type like `string`, `list<int>` or the name of one under `types:`", "a type is missing")
+			return r.fail(0, len(r.t.Value), "write a type such as `string`, `list<int>` or a name under `types:`", "a type is missing")
 		}
 		if depth > 0 && r.peek() == '{' {
 			return r.fail(r.i, len(r.t.Value), "declare it under `types:`; a list of structs is also written `[{path: string}]`", "a struct cannot be used in `<>`")
 		}
-		return r.fail(r.i, len(r.t.Value), "write a type like `string`, `list<int>` or the name of one under `types:`", "`"+shorten(r.t.Value[r.i:])+"` is not a type")
+		return r.fail(r.i, len(r.t.Value), "write a type such as `string`, `list<int>` or a name under `types:`", "`"+shorten(r.t.Value[r.i:])+"` is not a type")
 	}
 	hi := r.i
 	if w == "go" && r.i < len(r.t.Value) && r.t.Value[r.i] == ':' {
@@ -309,7 +309,7 @@ func (r *typeReader) parameters(w string, lo, hi, depth int) *schema.Type {
 		return schema.MapOf(elem)
 	}
 	if elem.Kind == schema.Opt {
-		return r.fail(lo, r.i, "write `"+elem.String()+"`", "an optional of an optional is the same optional")
+		return r.fail(lo, r.i, "write `"+elem.String()+"`", "a nested optional is the same as a single one")
 	}
 	// Not schema.OptOf: a Go type is still unknown here, and is optional all the same.
 	return &schema.Type{Kind: schema.Opt, Elem: elem, Why: whyOpt}

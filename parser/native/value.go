@@ -71,7 +71,7 @@ func (p *parser) entries(n *yamlnode.Node, rule naming) []*ir.Entry {
 // expr reads a scalar that is an expression, with or without `$`.
 func (p *parser) expr(n *yamlnode.Node) *ir.Expr {
 	if !isScalar(n) {
-		p.wrongShape(n, "an expression is asked for", "")
+		p.wrongShape(n, "an expression is expected", "")
 		return nil
 	}
 	t := n.Text
@@ -106,7 +106,7 @@ func (p *parser) nestedBraces(t source.Text, n *expr.Node) {
 	}
 	n.Walk(func(n *expr.Node) bool {
 		if s, ok := n.Value.(string); ok && n.Op == expr.Lit && nested.MatchString(s) {
-			p.say(diag.Diagnostic{Severity: diag.Warning, Code: diag.NestedBraces, Span: t.At(n.Lo, n.Hi), Message: "nothing is put into this text: it is inside an expression, where braces are braces",
+			p.say(diag.Diagnostic{Severity: diag.Warning, Code: diag.NestedBraces, Span: t.At(n.Lo, n.Hi), Message: "braces have no meaning in this string: it is inside an expression",
 				Help: "put it together with `+`, as in `\"Hello \" + name`, or write the text without an expression around it"})
 		}
 		return true
@@ -129,7 +129,7 @@ func (p *parser) exprProblems(t source.Text, problems []expr.Problem) {
 }
 
 // quoteInside finds the quote that ends a text inside `{{ }}`, and was meant for a string there: what YAML makes of the rest of the
-// line is no mistake of its own.
+// line is not a mistake of its own.
 func (p *parser) quoteInside(t source.Text) (quote source.Span, ok bool) {
 	at := t.Span
 	inside := strings.TrimRight(t.Value, " ")

@@ -121,7 +121,7 @@ func (p *parser) over(v *yamlnode.Node) ir.Value {
 	case *ir.List:
 		return val
 	default:
-		d := diag.Diagnostic{Code: diag.NotExpression, Span: headSpan(v), Message: "`map` goes through a list: an expression is asked for", Help: "write it with `$`"}
+		d := diag.Diagnostic{Code: diag.NotExpression, Span: headSpan(v), Message: "`map` iterates over a list: an expression is expected", Help: "write it with `$`"}
 		if isScalar(v) && fieldPath.MatchString(v.Text.Value) {
 			d.Fixes = []diag.Fix{diag.ReplaceIn(v.Text, textSpan(v.Text), "$"+v.Text.Value)}
 			d.Help = d.Fixes[0].Title

@@ -85,7 +85,7 @@ func (p *parser) answerSchema(n *yamlnode.Node) string {
 		}
 		var b bytes.Buffer
 		if err := json.Compact(&b, []byte(f.Text)); err != nil {
-			p.Error(diag.WrongShape, n.Span, "", "%s is no JSON: %v", n.Text.Value, err)
+			p.Error(diag.WrongShape, n.Span, "", "%s is not JSON: %v", n.Text.Value, err)
 			return ""
 		}
 		p.wf.Includes = append(p.wf.Includes, f)
@@ -181,7 +181,7 @@ func (p *parser) segments(n *Node, m *dialect.Mixed) {
 		whole := source.Text{Value: text[at[0]:at[1]], Span: m.Text.At(at[0], at[1])}
 		parts := placeholder.FindStringSubmatch(text[at[2]:at[3]])
 		if parts == nil {
-			p.Warn(diag.IgnoredKey, whole.Span, "", "this is no placeholder: the model reads it as written")
+			p.Warn(diag.IgnoredKey, whole.Span, "", "this is not a placeholder: the model receives it as written")
 			continue
 		}
 		plain := parts[2] == "" && parts[3] == "" && parts[1][0] != '$'
@@ -192,7 +192,7 @@ func (p *parser) segments(n *Node, m *dialect.Mixed) {
 		}
 		if !plain {
 			if p.opts.Upstream {
-				p.Warn(diag.IgnoredKey, whole.Span, "", "the engine does not substitute this placeholder: the model reads it as written")
+				p.Warn(diag.IgnoredKey, whole.Span, "", "the engine does not substitute this placeholder: the model receives it as written")
 				continue
 			}
 			p.Differs(whole.Span, "", "the engine leaves this placeholder as it is; here it is substituted, as the examples mean it")
@@ -248,7 +248,7 @@ var loopNames = map[string]string{"$item": "item", "_item": "item", "$index": "i
 func (p *parser) unknownPlaceholder(n *Node, at source.Span, name string) {
 	for _, s := range p.wf.State {
 		if s.Name.Name == name {
-			p.Warn(diag.UnknownName, at, "add `"+name+"` to `reads`", "node %q does not read the state field %q: the model reads the placeholder as written", n.ID.Name, name)
+			p.Warn(diag.UnknownName, at, "add `"+name+"` to `reads`", "node %q does not read the state field %q: the model receives the placeholder as written", n.ID.Name, name)
 			return
 		}
 	}
@@ -256,7 +256,7 @@ func (p *parser) unknownPlaceholder(n *Node, at source.Span, name string) {
 	for _, id := range n.Reads {
 		names = append(names, id.Name)
 	}
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "nothing that node \"" + n.ID.Name + "\" sees is called \"" + name + "\": the model reads the placeholder as written"}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "nothing that node \"" + n.ID.Name + "\" sees is called \"" + name + "\": the model receives the placeholder as written"}
 	if len(name) < 100 {
 		diag.Suggest(&d, name, names)
 		d.Fixes = nil

@@ -39,7 +39,7 @@ type dataset struct {
 	Method  string      // of http
 	Body    string      // of http: what is sent
 	JSON    bool        // of http: the body is JSON
-	Wrap    bool        // of http and mcp-resource: what is no array becomes the one item of an array
+	Wrap    bool        // of http and mcp-resource: what is not an array becomes the one item of an array
 	Server  string      // of mcp-resource: an address; empty: Command
 	Command []string    // of mcp-resource: what starts the server
 	Env     []ir.EnvVar // of mcp-resource: variables of the server that are secrets
@@ -130,7 +130,7 @@ func (p *parser) fileSource(s dialect.Mapping, b *dataset) (ok bool) {
 		switch b.Format = strings.TrimPrefix(path.Ext(b.URI.Name), "."); b.Format {
 		case "json", "jsonl", "csv", "parquet":
 		default:
-			p.Error(diag.MissingKey, dialect.Head(s.Node), "add `format`: json, jsonl or csv", "nothing says what the file %s is made of", b.URI.Name)
+			p.Error(diag.MissingKey, dialect.Head(s.Node), "add `format`: json, jsonl or csv", "the format of file %s is unknown", b.URI.Name)
 			return false
 		}
 	}
@@ -140,7 +140,7 @@ func (p *parser) fileSource(s dialect.Mapping, b *dataset) (ok bool) {
 	return true
 }
 
-// httpSource reads a request for records. A body that is no text is sent as JSON.
+// httpSource reads a request for records. A body that is not text is sent as JSON.
 func (p *parser) httpSource(s dialect.Mapping, b *dataset) (ok bool) {
 	if b.URI, ok = p.Text(s.Get("url"), "`url`"); !ok {
 		return false
@@ -156,7 +156,7 @@ func (p *parser) httpSource(s dialect.Mapping, b *dataset) (ok bool) {
 			return false
 		}
 		if b.Method = strings.ToUpper(id.Name); !methods[b.Method] {
-			p.Error(diag.UnknownWord, id.Span, "", "`%s` is no method of HTTP", id.Name)
+			p.Error(diag.UnknownWord, id.Span, "", "`%s` is not an HTTP method", id.Name)
 			return false
 		}
 	}

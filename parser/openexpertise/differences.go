@@ -16,7 +16,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("parallel nodes (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file"),
 	dialect.Differ("`for_each` with `concurrency` above 1", "results are written in the order of the list", "", "in the order in which items end; --compat upstream keeps the order of the list"),
 	dialect.Differ("the status of a run", "success; partial when some nodes failed; failed when none did well", "", "with `concurrency` above 1 one failure is failed and one skip is partial"),
-	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is no array", "it becomes the one item of an array", "", "an error"),
+	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is not an array", "it becomes the one item of an array", "", "an error"),
 	dialect.Differ("`on_error: retry` without `attempts`", "three attempts", "", "not known"),
 	dialect.Differ("`--args` of a run", "nothing can read them: an experience has no inputs, and tools read the environment", "", "the same"),
 	dialect.Differ("`metrics` of what a tool returns", "`tokens_in`, `tokens_out` and `cost_usd` are part of the usage and the cost of the call, which budgets count when it has ended; other fields are ignored, and all of what a tool of flowgen.bindings.yaml returns", "", "shown with the node"),

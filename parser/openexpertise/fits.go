@@ -65,7 +65,7 @@ func (p *parser) field(name string) *ir.State {
 // typeKinds are the kinds of the state for the types of JSON Schema.
 var typeKinds = map[string]schema.Kind{"string": schema.String, "number": schema.Float, "integer": schema.Float, "boolean": schema.Bool, "object": schema.Map, "array": schema.List}
 
-// schemaFits warns about required properties of a schema that are no fields of the state, or fields of another type.
+// schemaFits warns about required properties of a schema that are not fields of the state, or fields of another type.
 func (p *parser) schemaFits(m dialect.Mapping, n *Node) {
 	var s struct {
 		Properties map[string]struct {
@@ -85,7 +85,7 @@ func (p *parser) schemaFits(m dialect.Mapping, n *Node) {
 	for _, name := range s.Required {
 		f := p.field(name)
 		if f == nil {
-			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "the schema requires \"" + name + "\", which is no field of the state: every answer of \"" + n.ID.Name + "\" fails"}
+			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: at, Message: "the schema requires \"" + name + "\", which is not a state field: every answer of \"" + n.ID.Name + "\" fails"}
 			var names []string
 			for _, s := range p.wf.State {
 				names = append(names, s.Name.Name)
@@ -104,7 +104,7 @@ func (p *parser) schemaFits(m dialect.Mapping, n *Node) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if p.field(name) == nil && !required(name) {
-			p.Warn(diag.UnknownName, at, "declare it in `state.schema`, or remove it from the schema", "the schema has the property %q, which is no field of the state: answers of %q with it fail", name, n.ID.Name)
+			p.Warn(diag.UnknownName, at, "declare it in `state.schema`, or remove it from the schema", "the schema has the property %q, which is not a state field: answers of %q with it fail", name, n.ID.Name)
 		}
 	}
 	if len(s.Properties) == 0 || s.Pattern != nil || s.Open != nil && s.Open != false {

@@ -41,7 +41,7 @@ func (p *parser) node(n *yamlnode.Node) {
 		return
 	}
 	if !idForm.MatchString(id.Name) {
-		p.Error(diag.BadName, id.Span, "", "the id of a node begins with a letter or _, and goes on with letters, digits and _")
+		p.Error(diag.BadName, id.Span, "", "a node id has letters, digits and _, and does not start with a digit")
 		return
 	}
 	if first := p.nodes[id.Name]; first != nil {
@@ -156,16 +156,16 @@ var (
 func (p *parser) literal(n *yamlnode.Node) {
 	text := n.Text.Value
 	if strings.HasPrefix(text, "$.") {
-		p.Warn(diag.IgnoredKey, n.Span, "a path is the entire text, made of names with points between them", "this is no path into the state: it is passed as it is")
+		p.Warn(diag.IgnoredKey, n.Span, "a path is the entire text: names separated by dots", "this is not a state path: it is passed unchanged")
 		return
 	}
 	if m := loopName.FindStringSubmatch(text); m != nil {
-		p.Warn(diag.IgnoredKey, n.Span, "remove it: modules and prompts have `"+m[1]+"` without it", "this is no reference: it is passed as it is")
+		p.Warn(diag.IgnoredKey, n.Span, "remove it: modules and prompts have `"+m[1]+"` without it", "this is not a reference: it is passed unchanged")
 		return
 	}
 	for _, m := range inside.FindAllStringSubmatchIndex(text, -1) {
 		if p.field(text[m[2]:m[3]]) != nil {
-			p.Warn(diag.IgnoredKey, n.Text.At(m[0], m[1]), "make the path the entire text of an argument", "a path inside of text is no reference: it is passed as it is")
+			p.Warn(diag.IgnoredKey, n.Text.At(m[0], m[1]), "make the path the entire text of an argument", "a path inside text is not a reference: it is passed unchanged")
 			return
 		}
 	}
@@ -229,7 +229,7 @@ func (p *parser) child(m dialect.Mapping, out *Node) {
 	case wf == nil:
 		return
 	case wf.Origin != Name:
-		p.Error(diag.NotSupported, impl.Span, "", "%s is no experience", impl.Name)
+		p.Error(diag.NotSupported, impl.Span, "", "%s is not an experience", impl.Name)
 		return
 	}
 	if !slices.Contains(p.wf.Flows, wf) {
@@ -312,7 +312,7 @@ func (p *parser) list(n *yamlnode.Node, what string, shape *dialect.Shape, read 
 			continue
 		}
 		if !idForm.MatchString(id.Name) {
-			p.Error(diag.BadName, id.Span, "", "an id begins with a letter or _, and goes on with letters, digits and _")
+			p.Error(diag.BadName, id.Span, "", "an id has letters, digits and _, and does not start with a digit")
 			continue
 		}
 		ph := &Phase{ID: id, Span: it.Span}

@@ -87,7 +87,7 @@ func (c *condition) lex() {
 		case b == '\'' || b == '"':
 			end := strings.IndexByte(s[i+1:], b)
 			if end < 0 {
-				c.fail(lo, len(s), "", "this text has no closing quote")
+				c.fail(lo, len(s), "", "this string has no closing quote")
 				return
 			}
 			i += end + 2
@@ -112,13 +112,13 @@ func (c *condition) operator(s string, i int) int {
 	help := ""
 	switch {
 	case s[i] == '!':
-		help = "write `== false`; there is no `!`"
+		help = "write `== false`; `!` is not supported"
 	case s[i] == '=':
 		help = "write `==`"
 	case s[i] == '$':
 		help = "a path begins with `$.`"
 	}
-	c.fail(i, i+1, help, "`%s` has no meaning in a condition", s[i:i+1])
+	c.fail(i, i+1, help, "`%s` is not supported in a condition", s[i:i+1])
 	return i + 1
 }
 
@@ -223,7 +223,7 @@ func (c *condition) operand(depth int) *dialect.Predicate {
 	if t.kind == "word" {
 		help = "put text in quotes; a field of the state is `$." + t.text + "`"
 	}
-	c.fail(t.lo, t.hi, help, "`%s` is no value", t.text)
+	c.fail(t.lo, t.hi, help, "`%s` is not a constant or a path", t.text)
 	return nil
 }
 

@@ -223,7 +223,7 @@ func (p *parser) fallbacks() {
 			continue
 		}
 		told[f] = true
-		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: f.Node.Span, Message: "there is no node `" + clip(f.Node.Name) + "`: nothing runs instead"}
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownName, Span: f.Node.Span, Message: "unknown node `" + clip(f.Node.Name) + "`: nothing runs instead"}
 		var names []string
 		for _, other := range p.tree.Nodes {
 			names = append(names, other.ID.Name)

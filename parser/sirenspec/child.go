@@ -123,7 +123,7 @@ func (p *parser) child(ref ir.Ident) *ir.Workflow {
 	case wf == nil:
 		return nil
 	case treeOf(wf) == nil:
-		p.Error(diag.NotSupported, ref.Span, "", "%s is no SirenSpec workflow", ref.Name)
+		p.Error(diag.NotSupported, ref.Span, "", "%s is not a SirenSpec workflow", ref.Name)
 		return nil
 	}
 	if beside && path.Dir(p.File.Name) != "." {

@@ -74,6 +74,6 @@ func (p *parser) circular(way []circle, told map[*dialect.Reference]bool) {
 			first = x.ref
 		}
 	}
-	p.Report(diag.Diagnostic{Code: diag.Cycle, Span: first.Text.Span, Message: "these placeholders lead in a circle, and the engine does not load the file: " + strings.Join(names, " reads "),
+	p.Report(diag.Diagnostic{Code: diag.Cycle, Span: first.Text.Span, Message: "these placeholders form a cycle, so the engine rejects the file: " + strings.Join(names, " reads "),
 		Help: "let one of them read something else, or give it a `default`"})
 }

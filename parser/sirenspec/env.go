@@ -21,7 +21,7 @@ func (p *parser) envFile(n *yamlnode.Node) {
 		p.Report(yamlnode.NoFileName(id.Span))
 		return
 	case !filepath.IsLocal(filepath.FromSlash(id.Name)) || strings.Contains(id.Name, `\`):
-		p.Error(diag.BadLiteral, id.Span, "put it into the folder of the workflow", "`%s` is outside of the folder of the workflow", id.Name)
+		p.Error(diag.BadLiteral, id.Span, "put it into the folder of the workflow", "`%s` is outside the folder of the workflow", id.Name)
 		return
 	}
 	if p.tree.EnvFile = path.Clean(id.Name); p.missing(p.tree.EnvFile) {

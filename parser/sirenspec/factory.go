@@ -233,7 +233,7 @@ func (p *parser) loopValue(r *dialect.Reference) *dialect.Reference {
 func (p *parser) inputValue(r *dialect.Reference) *dialect.Reference {
 	switch {
 	case len(r.Path) == 0:
-		p.Error(diag.UnknownName, r.Text.Span, "the input of a workflow is `inputs.message`", "`inputs` is no value")
+		p.Error(diag.UnknownName, r.Text.Span, "the input of a workflow is `inputs.message`", "`inputs` is not a value")
 		return nil
 	case r.Path[0] == "message" || slices.Contains(p.roots.bound, r.Path[0]):
 		return r

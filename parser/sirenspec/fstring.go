@@ -60,7 +60,7 @@ func (f *fscan) pieces(at int, spec bool, depth int) ([]piece, int) {
 			return out, at
 		case strings.HasPrefix(rest, f.quote):
 			if spec {
-				f.fail(at, "a `{` of the text is not closed")
+				f.fail(at, "a `{` of the string is not closed")
 				return nil, at
 			}
 			flush()
@@ -124,7 +124,7 @@ func (f *fscan) value(lo, depth int) ([]piece, int) {
 		v.spec, at = f.pieces(at+1, true, depth)
 	}
 	if !f.c.failed && (at >= len(f.s) || f.s[at] != '}') {
-		f.fail(lo, "a `{` of the text is not closed")
+		f.fail(lo, "a `{` of the string is not closed")
 	}
 	if strings.TrimSpace(f.s[lo:max(lo, hi)]) == "" {
 		f.fail(lo, "a value is missing in the text")

@@ -55,7 +55,7 @@ func (p *parser) onTimeout(m dialect.Mapping, v *ir.Human) {
 	case "use_default":
 		v.OnTimeout = &ir.OnError{Kind: ir.OnErrorDefault, Default: &instead, Span: m.Key("on_timeout")}
 		if m.Get("default_output") == nil {
-			p.refused(m.Key("on_timeout"), diag.MissingKey, "add `default_output`", "there is no `default_output`: empty text would stand for the answer")
+			p.refused(m.Key("on_timeout"), diag.MissingKey, "add `default_output`", "`default_output` is missing: the answer would be empty text")
 		}
 	}
 	if action != "use_default" && action != "" && m.Get("default_output") != nil {

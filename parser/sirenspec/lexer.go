@@ -99,7 +99,7 @@ func (c *condition) number(text string, i int) (token, bool) {
 	}
 	f, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if err != nil || len(text) > 1 && text[0] == '0' && strings.Trim(text, "0123456789_") == "" && f != 0 {
-		c.fail(t.lo, t.hi, "", "`%s` is no number of Python", text)
+		c.fail(t.lo, t.hi, "", "`%s` is not a Python number", text)
 		return t, false
 	}
 	t.kind, t.text = "float", strconv.FormatFloat(f, 'g', -1, 64)

@@ -75,7 +75,7 @@ func (p *parser) memorized() {
 // memoryValue checks a reference to the memory.
 func (p *parser) memoryValue(r *dialect.Reference) *dialect.Reference {
 	if len(r.Path) == 0 {
-		p.Error(diag.UnknownName, r.Text.Span, "write `memory.NAME`", "`memory` is no value")
+		p.Error(diag.UnknownName, r.Text.Span, "write `memory.NAME`", "`memory` is not a value")
 		return nil
 	}
 	p.tree.Memory = true

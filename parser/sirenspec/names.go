@@ -102,7 +102,7 @@ func (p *parser) placeholder(r *dialect.Reference, s *point, at int, place map[s
 	}
 }
 
-// workingPath makes `{{ working.x }}` of a name that is no node's what the pages say it is. It reports whether it did.
+// workingPath makes `{{ working.x }}` of a name that is not a node what the pages say it is. It reports whether it did.
 func (p *parser) workingPath(r *dialect.Reference, place map[string]int) bool {
 	name := r.Path[1]
 	if _, node := place[name]; node || !p.holds("working", name) {

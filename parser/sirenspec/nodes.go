@@ -45,7 +45,7 @@ func (p *parser) node(id ir.Ident, n *yamlnode.Node) {
 		return
 	}
 	if !idForm.MatchString(id.Name) {
-		p.Error(diag.BadName, id.Span, "", "the name of a node begins with a letter or _, and goes on with letters, digits, _ and -")
+		p.Error(diag.BadName, id.Span, "", "a node name has letters, digits, _ and -, and starts with a letter or _")
 		return
 	}
 	kind := "agent"
@@ -217,7 +217,7 @@ func (p *parser) host(m *dialect.Mixed) string {
 	}
 	u, err := url.Parse(head)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		p.Error(diag.BadLiteral, m.Text.Span, "write the entire address, as in https://api.example.com/items", "this is no address of http or https")
+		p.Error(diag.BadLiteral, m.Text.Span, "write the entire address, as in https://api.example.com/items", "this is not an http or https URL")
 		return ""
 	}
 	return u.Hostname()
@@ -259,7 +259,7 @@ func (p *parser) pythonTool(n *yamlnode.Node, out *Node, t *ir.Tool) {
 		what string
 	}{{module, moduleForm, "a module"}, {function, functionForm, "a function"}} {
 		if !x.form.MatchString(x.id.Name) {
-			p.Error(diag.BadName, x.id.Span, "", "this is no name of %s of Python", x.what)
+			p.Error(diag.BadName, x.id.Span, "", "this is not a valid name of %s in Python", x.what)
 			return
 		}
 	}

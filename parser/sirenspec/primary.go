@@ -49,7 +49,7 @@ func (c *condition) primary() *dialect.Predicate {
 			c.at++
 			out = c.call("invoke", []*dialect.Predicate{out}, t)
 		default:
-			c.fail(t.lo, t.hi, "", "this is no function")
+			c.fail(t.lo, t.hi, "", "this is not a function")
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func (p *parser) noName(r *dialect.Reference) *dialect.Reference {
 // variable is an environment variable.
 func (p *parser) variable(r *dialect.Reference) *dialect.Reference {
 	if len(r.Path) == 0 {
-		p.Error(diag.UnknownName, r.Text.Span, "write `env.NAME`", "`env` is no value")
+		p.Error(diag.UnknownName, r.Text.Span, "write `env.NAME`", "`env` is not a value")
 		return nil
 	}
 	r.Path = r.Path[:1] // the engine ignores the rest

@@ -90,7 +90,7 @@ func (c *condition) unfinished(t token) {
 
 // endless warns about a text without an end; lo to hi is its beginning.
 func (c *condition) endless(lo, hi int) {
-	c.fail(lo, hi, "", "the text is not closed")
+	c.fail(lo, hi, "", "the string is not closed")
 }
 
 // tooDeep goes one level down, and refuses a condition that is nested too deeply, at lo to hi.

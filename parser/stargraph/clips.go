@@ -56,7 +56,7 @@ func readClips(text string) (f *formula, salience int, bad *badPattern) {
 	r.space()
 	if r.at < len(r.text) && r.text[r.at] == '"' { // a comment
 		if _, ok := r.quoted(); !ok {
-			return nil, 0, r.bad(r.at, "a text is not closed")
+			return nil, 0, r.bad(r.at, "a string is not closed")
 		}
 	}
 	kids, bad := r.formulas(0)
@@ -217,7 +217,7 @@ func (r *clipsReader) value(p pattern, level int) (*constraint, *badPattern) {
 	case r.text[r.at] == '"':
 		text, ok := r.quoted()
 		if !ok {
-			return nil, r.bad(c.lo, "a text is not closed")
+			return nil, r.bad(c.lo, "a string is not closed")
 		}
 		c.op, c.text = '"', text
 	case r.text[r.at] == ':':

@@ -9,7 +9,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("capabilities", "`flowgen plan` and `flowgen manifest` list what the tools need; the user who compiles the program grants it", "with --compat upstream, a note", "`stargraph run` has no capabilities, so that every tool with permissions fails"),
 	dialect.Differ("tools of installed packages (entry points `stargraph.tools`)", "not looked for, as nothing is imported: tools are the decorated functions of the project, those of `std` and those of flowgen.bindings.yaml", "", "found"),
 	dialect.Differ("what a tool returns to a node of the kind tool", "stays as it is", "", "loses control characters and marks of system prompts, and is escaped for HTML; `--compat upstream` does so, too"),
-	dialect.Differ("what a tool returns that is no mapping", "is taken", "", "ends the run"),
+	dialect.Differ("what a tool returns that is not a mapping", "is taken", "", "ends the run"),
 	dialect.Differ("web pages and searches of the tools `std`", "public addresses, and what `STARGRAPH_HTTP_ALLOW` lists; DuckDuckGo's page of results", "", "all addresses; the package ddgs"),
 	dialect.Differ("`nautilus.broker_request@1` without a broker", "PROVIDER_ERROR", "", "StargraphRuntimeError"),
 	dialect.Differ("the server of `lm`", "asked, and not started: the page says nothing", "a note", "started when it does not run"),
@@ -27,7 +27,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a rule over a field of `state_schema`, or of a class without the marker Mirror", "compares the field", "with --compat upstream, a note", "refused when the graph is loaded: only annotated fields of a `state_class` and fields with `route: true` are facts"),
 	dialect.Differ("a value in `routes`", "any text", "", "lower-case letters, digits, `_`, `-` and `.`: the graph is refused with another"),
 	dialect.Differ("the keys of a dict that a run is given", "in the order of their bytes where they become text", "", "in the order in which they are given"),
-	dialect.Differ("the answer to an interrupt", "recorded; the run goes on with the next node", "", "a fact, which rules of the live router do not see"),
+	dialect.Differ("the answer to an interrupt", "recorded; the run continues with the next node", "", "a fact, which rules of the live router do not see"),
 	dialect.Differ("recording", "every call is recorded, by the tool's full key", "", "nothing is"),
 }
 

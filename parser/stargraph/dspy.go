@@ -27,7 +27,7 @@ func (p *parser) dspyNode(x *node, m dialect.Mapping) {
 	}
 	n := m.Get("signature")
 	if n == nil {
-		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `signature`: what is asked, as in `question -> answer: str`", "a dspy node that is no stub needs the key `signature`")
+		p.Error(diag.MissingKey, dialect.Head(m.Node), "add `signature`: what is asked, as in `question -> answer: str`", "a dspy node needs the key `signature`, unless it is a stub")
 		return
 	}
 	if _, ok := p.Text(n, "`signature`"); !ok {
@@ -127,7 +127,7 @@ func (p *parser) signatureSide(t source.Text, lo, hi int) (fields []signed, ok b
 		name = strings.TrimSpace(name)
 		id := ir.Ident{Name: name, Span: t.At(begin, at)}
 		if !fieldForm.MatchString(name) {
-			p.Error(diag.BadLiteral, id.Span, "write it as in `question, notes: list[str] -> answer: str`", "`%s` is no field of a signature", one)
+			p.Error(diag.BadLiteral, id.Span, "write it as in `question, notes: list[str] -> answer: str`", "`%s` is not a field of a signature", one)
 			return nil, false
 		}
 		f := signed{id, schema.StringType}

@@ -77,10 +77,10 @@ func (p *parser) holds(x *node, r *rule) (cond string, never bool) {
 		case t.field.typ.Kind == schema.Invalid:
 			return "", true
 		case t.not:
-			p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.span, Message: "this always holds: " + t.field.id.Name + " is " + fits})
+			p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.span, Message: "this is always true: " + t.field.id.Name + " is " + fits})
 			continue
 		}
-		p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.span, Message: "this never holds: " + t.field.id.Name + " is " + fits})
+		p.tell(diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.span, Message: "this is never true: " + t.field.id.Name + " is " + fits})
 		return "", true
 	}
 	return strings.Join(all, " && "), false

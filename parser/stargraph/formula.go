@@ -100,7 +100,7 @@ func (p *parser) fits(t source.Text, c pattern, not bool) ([]way, bool) {
 	case f == nil || c.name == "node-id" || c.slot != "" && c.slot != "value" && c.slot[0] != '_':
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: t.At(c.lo, c.hi), Message: "this rule never holds: the engine has no facts of this form", Help: "write `(field (value \"x\"))` with the name of a state field"}
 		if not {
-			d.Message = "this always holds: the engine has no facts of this form"
+			d.Message = "this is always true: the engine has no facts of this form"
 		}
 		if c.slot != "" {
 			d.Message = strings.Replace(d.Message, "holds: the engine has", "holds here, and the engine refuses the graph: it has", 1)
@@ -174,9 +174,9 @@ func (p *parser) equals(t source.Text, c pattern, not bool) ([]way, bool) {
 func (p *parser) atNode(value *constraint, at source.Span, not bool) []way {
 	x := p.byID[value.text]
 	if value.op != 's' || x == nil {
-		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: at, Message: "this never holds: there is no node `" + value.text + "`"}
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.IgnoredKey, Span: at, Message: "this is never true: unknown node `" + value.text + "`"}
 		if value.op != 's' {
-			d.Message, d.Help = "this never holds: ids of nodes are no texts", "remove the quotes"
+			d.Message, d.Help = "this is never true: node ids are not strings", "remove the quotes"
 		} else if near := diag.Nearest(value.text, p.nodeNames()); near != "" && diag.Close(value.text, near) {
 			d.Help = "`" + near + "` may be meant"
 		}

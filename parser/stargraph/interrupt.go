@@ -89,7 +89,7 @@ func (p *parser) isoDuration(n *yamlnode.Node) *ir.Duration {
 	}
 	m := isoForm.FindStringSubmatch(id.Name)
 	if m == nil || strings.Join(m[1:], "") == "" || strings.HasSuffix(id.Name, "T") {
-		p.Error(diag.BadLiteral, id.Span, "write it as in PT30M or P1D", "`%s` is no duration of ISO 8601", id.Name)
+		p.Error(diag.BadLiteral, id.Span, "write it as in PT30M or P1D", "`%s` is not an ISO 8601 duration", id.Name)
 		return nil
 	}
 	total := 0.0

@@ -26,11 +26,11 @@ type node struct {
 	// lower makes the steps of the IR that the node becomes, the first of which has its id; nil: it does nothing. It is
 	// called when the types of all fields are known, and which of them nodes write.
 	lower    func() []*ir.Node
-	class    *classUse      // nil: it is no Python class
+	class    *classUse      // nil: it is not a Python class
 	config   *yamlnode.Node // what its class is made with; nil: nothing
 	compares map[*field]bool
-	texts    []func() *ir.Node // write what rules compare of fields that are no scalars
-	block    *block            // nil: it is no nodes that run in parallel
+	texts    []func() *ir.Node // write what rules compare of fields that are not scalars
+	block    *block            // nil: it has no nodes that run in parallel
 	members  []*member         // which it reads of the values of fields
 	tools    []string          // full names of the tools that it calls
 	late     *ir.Ident         // where a run goes when nobody answers in time; its name is empty for the end
@@ -65,7 +65,7 @@ func (p *parser) nodes(n *yamlnode.Node) {
 	switch {
 	case n == nil || len(n.Items)+len(n.Entries) > 0 || n.Kind == yamlnode.Scalar:
 	case p.form == document && n.Kind == yamlnode.Sequence:
-		p.Warn(diag.IgnoredKey, n.Span, "add a node", "there are no nodes: a run ends as soon as it begins")
+		p.Warn(diag.IgnoredKey, n.Span, "add a node", "the graph has no nodes: a run ends immediately")
 	default:
 		p.NoNodes(n.Span)
 	}

@@ -215,7 +215,7 @@ func once(sets []*ir.Set) []*ir.Set {
 }
 
 // results takes what the steps of a branch write out of them, so that it can be written behind the block: all branches see the
-// state as it was before. What is no result of a step is computed by one more step.
+// state as it was before. What is not a result of a step is computed by one more step.
 func (p *parser) results(steps *[]*ir.Node, x *node) []*ir.Set {
 	var sets []*ir.Set
 	let := &ir.Let{}

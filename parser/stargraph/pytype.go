@@ -12,7 +12,7 @@ import (
 func (p *parser) pythonType(id ir.Ident) *schema.Type {
 	t := annotation(strings.TrimSpace(id.Name), 0)
 	if t == nil {
-		p.Error(diag.UnknownWord, id.Span, "write str, int, float, bool, list, dict, list[...], dict[str, ...], Optional[...] or Literal[...]", "`%s` is no type that can be asked for", id.Name)
+		p.Error(diag.UnknownWord, id.Span, "write str, int, float, bool, list, dict, list[...], dict[str, ...], Optional[...] or Literal[...]", "`%s` is not a supported answer type", id.Name)
 	}
 	return t
 }

@@ -51,12 +51,12 @@ func (p *parser) version(m dialect.Mapping) {
 		return
 	}
 	if p.Schema.Tag(n) != "!!str" {
-		p.Error(diag.BadLiteral, id.Span, "write it as in 1.1.0", "the version of the format is three numbers with points between them, and this is one number")
+		p.Error(diag.BadLiteral, id.Span, "write it as in 1.1.0", "the format version has three numbers separated by dots, but this is one number")
 		return
 	}
 	switch v := versionForm.FindStringSubmatch(id.Name); {
 	case v == nil:
-		p.Warn(diag.IgnoredKey, id.Span, "write it as in 1.1.0", "%q is no version: nothing is made of it", id.Name)
+		p.Warn(diag.IgnoredKey, id.Span, "write it as in 1.1.0", "%q is not a version (ignored)", id.Name)
 	case v[1] != "1":
 		p.Error(diag.NotSupported, id.Span, "", "documents of version %s: this is not compiled", id.Name)
 	}

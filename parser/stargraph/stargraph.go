@@ -136,7 +136,7 @@ func stem(name string) string {
 	return name
 }
 
-// identifier reads a name, which the engine refuses where it is no text to YAML.
+// identifier reads a name, which the engine refuses where it is not text to YAML.
 func (p *parser) identifier(n *yamlnode.Node, what string) (ir.Ident, bool) {
 	id, ok := p.Text(n, what)
 	if tag := p.tagOf(n); ok && tag != "!!str" && p.form != page {

@@ -104,7 +104,7 @@ func wrongFormat(format string, typ *schema.Type) string {
 	case spec == "":
 		return ""
 	case m == nil:
-		return "`" + spec + "` is no format of Python"
+		return "`" + spec + "` is not a Python format"
 	case len(m[1]) > 4 || len(m[2]) > 4:
 		return "a width or a precision of a format is below 1000"
 	case typ == nil || typ.Kind == schema.Any:

@@ -82,7 +82,7 @@ func gives(tool *ir.Tool) *schema.Type {
 	return tool.Out
 }
 
-// plain reports whether values of a type are no objects. What the project's Python says of objects is not held against what
+// plain reports whether values of a type are not objects. What the project's Python says of objects is not held against what
 // other functions of it ask for before both have run: one says dict where another names the class of the keys.
 func plain(t *schema.Type) bool {
 	switch t.Kind {

@@ -58,7 +58,7 @@ func (p *parser) tool(key *ir.Ident) *ir.Tool {
 	})
 	diag.Suggest(&d, key.Name, keys)
 	if !registryKey.MatchString(key.Name) {
-		d.Message = "`" + key.Name + "` is no registry key"
+		d.Message = "`" + key.Name + "` is not a registry key"
 		d.Help, d.Fixes = "a key is namespace.name@version, as in "+broker, nil
 	} else if engines[strings.SplitN(key.Name, ".", 2)[0]] || key.Name == "std.shell@1" || key.Name == "std.graph_invoke@1" {
 		d.Message = "`" + key.Name + "` is a tool of the engine that does not come with flowgen, and that `stargraph run` denies"

@@ -33,7 +33,7 @@ func (p *parser) unread(kind ir.Ident) {
 	}
 }
 
-// unmirrored notes with --compat upstream that a field is no fact of the engine.
+// unmirrored notes with --compat upstream that a field is not a fact of the engine.
 func (p *parser) unmirrored(f *field, at source.Span) {
 	switch {
 	case !p.opts.Upstream || p.form != document || !f.declared:

@@ -105,12 +105,12 @@ func (p *parser) comparison(t source.Text, lo, hi int) *dialect.Predicate {
 	text := t.Value[lo:hi]
 	m := comparison.FindStringSubmatchIndex(text)
 	at := func(i int) source.Span { return t.At(lo+m[2*i], lo+m[2*i+1]) }
-	if m == nil || m[6] == m[7] || m[5]-m[4] == 1 && text[m[5]] == text[m[4]] { // << and >> are no operators
-		help := "write `field == value`; there is no `not` and there are no parentheses"
+	if m == nil || m[6] == m[7] || m[5]-m[4] == 1 && text[m[5]] == text[m[4]] { // << and >> are not operators
+		help := "write `field == value`; `not` and parentheses are not supported"
 		if membership.MatchString(text) {
-			help = "there is no `in`: compare with each value, as in `field == 'a' or field == 'b'`"
+			help = "`in` is not supported: compare with each value, as in `field == 'a' or field == 'b'`"
 		}
-		p.Error(diag.ExprSyntax, t.At(lo, max(hi, lo)), help, "this is no comparison of a field with a value")
+		p.Error(diag.ExprSyntax, t.At(lo, max(hi, lo)), help, "this is not a comparison of a field with a value")
 		return nil
 	}
 	path := text[m[2]:m[3]]

@@ -370,7 +370,7 @@ func (x *expansion) talk(e yamlnode.Entry) {
 
 var opposite = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
-// negated is the condition that holds where another one does not. Parts that are no comparison stay, and are reported where
+// negated is the condition that holds where another one does not. Parts that are not a comparison stay, and are reported where
 // the condition is read.
 func negated(text string) string {
 	for _, joint := range []struct {

@@ -50,7 +50,7 @@ func (p *parser) guardCheck(n *yamlnode.Node, before bool) *dialect.Predicate {
 	}
 	out := r.or()
 	if !r.failed && r.peek().kind != 'e' {
-		r.wrong(r.peek(), "this does not belong to the condition before it")
+		r.wrong(r.peek(), "unexpected text after the condition")
 	}
 	if r.failed {
 		return nil
@@ -92,13 +92,13 @@ func (r *guardReader) scan() bool {
 		case c == '\'' || c == '"':
 			end := strings.IndexByte(s[i+1:], c)
 			if end < 0 {
-				r.wrong(guardToken{'o', "", from, len(s)}, "this text has no end")
+				r.wrong(guardToken{'o', "", from, len(s)}, "this text has no closing quote")
 				return false
 			}
 			i += end + 2
 			text := s[from+1 : i-1]
 			if strings.Contains(text, "\\") {
-				r.wrong(guardToken{'o', "", from, i}, "text with a backslash is not read")
+				r.wrong(guardToken{'o', "", from, i}, "strings with a backslash are not supported")
 				return false
 			}
 			r.toks = append(r.toks, guardToken{'s', text, from, i})
@@ -111,7 +111,7 @@ func (r *guardReader) scan() bool {
 				}
 			}
 			if i == from {
-				r.wrong(guardToken{'o', "", from, from + 1}, "this character is not part of the language of guards")
+				r.wrong(guardToken{'o', "", from, from + 1}, "guards do not support this character")
 				return false
 			}
 		}
@@ -206,7 +206,7 @@ func (r *guardReader) piped() *dialect.Predicate {
 	for !r.failed && r.take("|") {
 		t := r.peek()
 		if t.kind != 'n' {
-			r.wrong(t, "behind | stands the name of a filter")
+			r.wrong(t, "expected a filter name after |")
 			return out
 		}
 		r.at++
@@ -216,7 +216,7 @@ func (r *guardReader) piped() *dialect.Predicate {
 		}
 		if !known {
 			r.failed = true
-			d := diag.Diagnostic{Code: diag.UnknownName, Span: r.text.At(t.lo, t.hi), Message: "there is no filter `" + clipped(t.text) + "`"}
+			d := diag.Diagnostic{Code: diag.UnknownName, Span: r.text.At(t.lo, t.hi), Message: "unknown filter `" + clipped(t.text) + "`"}
 			if len(t.text) < 60 {
 				diag.Suggest(&d, t.text, guardFilters)
 			}
@@ -240,7 +240,7 @@ func (r *guardReader) value() *dialect.Predicate {
 	case r.take("("):
 		out := r.or()
 		if !r.failed && !r.take(")") {
-			r.wrong(r.peek(), "a parenthesis has no end")
+			r.wrong(r.peek(), "a parenthesis is not closed")
 		}
 		return out
 	case r.take("["):
@@ -268,10 +268,10 @@ func (r *guardReader) value() *dialect.Predicate {
 	case t.kind == 'n':
 		return r.path()
 	case t.kind == 'e':
-		r.wrong(t, "the condition ends where a value has to stand")
+		r.wrong(t, "expected a value at the end of the condition")
 		return nil
 	}
-	r.wrong(t, "here a value is expected")
+	r.wrong(t, "expected a value")
 	return nil
 }
 
@@ -280,7 +280,7 @@ func (r *guardReader) list(open guardToken) *dialect.Predicate {
 	for !r.failed && !r.take("]") {
 		out.Kids = append(out.Kids, r.or())
 		if !r.take(",") && r.peek().text != "]" {
-			r.wrong(r.peek(), "the items of a list have commas between them")
+			r.wrong(r.peek(), "list items are separated by commas")
 		}
 	}
 	out.Span = r.span(open.lo)
@@ -294,7 +294,7 @@ func (r *guardReader) path() *dialect.Predicate {
 	if root.text != "state" && root.text != "output" {
 		message := "a path begins with `state.` or `output.`"
 		if low := strings.ToLower(root.text); low == "true" || low == "false" || low == "none" || low == "null" {
-			message = "this is spelled as in Python: True, False, None"
+			message = "write Python's True, False or None"
 		}
 		r.wrong(root, message)
 		return nil
@@ -310,13 +310,13 @@ func (r *guardReader) path() *dialect.Predicate {
 		path = append(path, t.text)
 	}
 	if t := r.peek(); t.kind == 'o' && (t.text == "(" || t.text == "[") {
-		r.wrong(t, "guards call nothing and take nothing by its place: count with `| length`")
+		r.wrong(t, "guards support no calls and no indexes: count with `| length`")
 		return nil
 	}
 	span := r.span(root.lo)
 	ref := &dialect.Reference{Text: source.Text{Value: r.text.Value[root.lo:r.toks[r.at-1].hi], Span: span}, Root: root.text, Path: path, Missing: dialect.MissingNull}
 	if root.text == "output" && r.before {
-		r.p.Warn(diag.IgnoredKey, span, "look at it in `post`", "there is no output here: this is null")
+		r.p.Warn(diag.IgnoredKey, span, "look at it in `post`", "the output does not exist here: this is null")
 	}
 	if root.text == "state" && len(path) > 0 {
 		if path[0] == r.p.item && r.p.item != "" {

@@ -98,7 +98,7 @@ func (l *lowering) on(f *expr.Func, n *Node, args ...*expr.Node) *expr.Node {
 	return expr.Invoke(f, append([]*expr.Node{l.ruled(n), runHandle(), l.at(n)}, args...)...)
 }
 
-// call is the call that runs a node that is no map.
+// call is the call that runs a node that is not a map.
 func (l *lowering) call(n *Node) *expr.Node {
 	t := n.Token
 	switch v := n.Verb.(type) {

@@ -37,7 +37,7 @@ func (p *parser) manifest(file ir.Ident, key ir.Ident, named bool) (tool *yamlno
 	full := path.Join(path.Dir(p.File.Name), clean)
 	root, f := p.load.Find(file.Span, full)
 	if f == nil {
-		p.Error(diag.CannotRead, file.Span, "", "there is no manifest %s", full)
+		p.Error(diag.CannotRead, file.Span, "", "cannot find the manifest %s", full)
 		return nil, ""
 	}
 	p.wf.Includes = append(p.wf.Includes, f)

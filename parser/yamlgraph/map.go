@@ -156,7 +156,7 @@ func (p *parser) over(n *yamlnode.Node) *dialect.Reference {
 		return nil
 	}
 	if !strings.HasPrefix(id.Name, "{") || !strings.HasSuffix(id.Name, "}") {
-		p.Differs(id.Span, "write `{state."+strings.TrimPrefix(id.Name, "state.")+"}`", "this is read as a path; the engine takes it for text, which is no list")
+		p.Differs(id.Span, "write `{state."+strings.TrimPrefix(id.Name, "state.")+"}`", "this is read as a path; the engine reads it as text, which is not a list")
 	}
 	path := strings.TrimPrefix(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(id.Name, "{"), "}")), "state.")
 	for _, part := range strings.Split(path, ".") {

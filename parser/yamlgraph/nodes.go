@@ -29,7 +29,7 @@ func (p *parser) nodeSection(m dialect.Mapping) {
 		id := ir.Ident{Name: e.Key.Text.Value, Span: e.Key.Span}
 		p.Broken(id.Name) // until it is read
 		if !idForm.MatchString(strings.ReplaceAll(id.Name, "-", "_")) || id.Name == start || id.Name == end {
-			p.Error(diag.BadName, id.Span, "", "the name of a node begins with a letter or _, goes on with letters, digits, _ and -, and is not START or END")
+			p.Error(diag.BadName, id.Span, "", "a node name has letters, digits, _ and -, starts with a letter or _, and is not START or END")
 			continue
 		}
 		if out := p.node(id, e.Value, false); out != nil {

@@ -111,7 +111,7 @@ func (p *parser) prompt(id ir.Ident, agent bool) *prompt {
 	places := p.places(id.Name)
 	root, f := p.load.Find(id.Span, places...)
 	if f == nil {
-		p.Error(diag.CannotRead, id.Span, "add the file "+places[0], "there is no prompt %q: none of the files %s is there", id.Name, strings.Join(distinct(places, 3), ", "))
+		p.Error(diag.CannotRead, id.Span, "add the file "+places[0], "cannot find prompt %q: none of the files %s exists", id.Name, strings.Join(distinct(places, 3), ", "))
 		return nil
 	}
 	p.wf.Includes = append(p.wf.Includes, f)

@@ -50,7 +50,7 @@ func (p *parser) braces(t source.Text, ok *bool) []jinja.PromptNode {
 			}
 			m := formatField.FindStringSubmatch(s[i+1 : i+end])
 			if m == nil {
-				refuse(i, i+end+1, "this is no placeholder such as `{name}`")
+				refuse(i, i+end+1, "this is not a placeholder such as `{name}`")
 				return nil
 			}
 			flush()

@@ -212,7 +212,7 @@ func (p *parser) typeOf(n *yamlnode.Node, typ, more string, depth int) string {
 		lax()
 		return `{"type":"` + strings.ToLower(typ) + `"` + more + "}"
 	}
-	p.Error(diag.UnknownWord, n.Span, "write `str`, `int`, `float`, `bool`, `Any`, or `list[...]` and `dict[str, ...]` of one of them", "there is no type `%s`", clipped(typ))
+	p.Error(diag.UnknownWord, n.Span, "write `str`, `int`, `float`, `bool`, `Any`, or `list[...]` and `dict[str, ...]` of one of them", "unknown type `%s`", clipped(typ))
 	return "{}"
 }
 
@@ -256,7 +256,7 @@ func (p *parser) outputSchema(n *yamlnode.Node) string {
 	for _, r := range p.Idents(n.Get("required"), "`required`") {
 		required[r.Name] = true
 		if fields.Get(r.Name) == nil {
-			p.Warn(diag.UnknownName, r.Span, "", "there is no property `%s`", r.Name)
+			p.Warn(diag.UnknownName, r.Span, "", "unknown property `%s`", r.Name)
 		}
 	}
 	var props []property

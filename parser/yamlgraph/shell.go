@@ -76,7 +76,7 @@ func (p *parser) inWords(command ir.Ident) *schema.Type {
 				in.Fields = append(in.Fields, &schema.Field{Name: m[1], Type: schema.StringType, Span: command.Span})
 			}
 		default:
-			p.Warn(diag.IgnoredKey, command.Span, "write {{ and }} for braces of the shell", "this command always fails: `%s` is no variable", m[0])
+			p.Warn(diag.IgnoredKey, command.Span, "write {{ and }} for braces of the shell", "this command always fails: `%s` is not a variable", m[0])
 			return in
 		}
 	}

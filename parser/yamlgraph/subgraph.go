@@ -25,7 +25,7 @@ func (p *parser) child(ref ir.Ident) *ir.Workflow {
 		return nil
 	}
 	if child.Origin != Name {
-		p.Error(diag.NotSupported, ref.Span, "", "%s is no graph of YAMLGraph", ref.Name)
+		p.Error(diag.NotSupported, ref.Span, "", "%s is not a YAMLGraph graph", ref.Name)
 		return nil
 	}
 	if !slices.Contains(p.wf.Flows, child) {

@@ -174,7 +174,7 @@ func (p *parser) graph(m dialect.Mapping) {
 // refused reports the sections that have no effect here.
 func (p *parser) refused(m dialect.Mapping) {
 	if m.Get("checkpointer") != nil {
-		p.Differs(m.Key("checkpointer"), "every run is recorded: go on with `flowgen resume`", "flowgen does not write to the engine's checkpointer")
+		p.Differs(m.Key("checkpointer"), "every run is recorded: continue it with `flowgen resume`", "flowgen does not write to the engine's checkpointer")
 	}
 	if m.Get("observability") != nil {
 		p.Differs(m.Key("observability"), "read the journal of a run, or its traces", "flowgen does not write the engine's logs")

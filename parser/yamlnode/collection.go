@@ -153,7 +153,7 @@ func (p *parser) usableKey(n *yaml.Node, key part, first map[string]*Node) bool 
 			Help: "use a name as the key, or put the text in quotes"})
 		return false
 	case name == "" && k.Style == Plain:
-		p.report(Problem{Kind: NonScalarKey, Span: p.span(k.Span.Lo, k.Span.Lo+1), Message: "there is no key before `:`",
+		p.report(Problem{Kind: NonScalarKey, Span: p.span(k.Span.Lo, k.Span.Lo+1), Message: "a key is missing before `:`",
 			Help: "write a name before the colon"})
 		return false
 	}

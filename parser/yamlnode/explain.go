@@ -276,7 +276,7 @@ func (p *parser) colonFault(f fault) *Problem {
 func (p *parser) keyFault(f fault) *Problem {
 	switch {
 	case f.message == "could not find expected ':'" && f.start >= 0:
-		return &Problem{Kind: Syntax, Span: p.lineText(f.start), Message: "this line is no `key: value`",
+		return &Problem{Kind: Syntax, Span: p.lineText(f.start), Message: "this line is not `key: value`",
 			Help: "add `:` after the key; if it continues the text above, indent it deeper than the key of that text"}
 	case strings.HasPrefix(f.message, "block sequence entries are not allowed"):
 		return &Problem{Kind: Syntax, Span: p.char(f.at), Message: "a list item cannot be here",
@@ -319,7 +319,7 @@ func (p *parser) quotedFault(f fault) *Problem {
 				Help: "write a backslash as \\\\, or use single quotes"}
 		case strings.Contains(f.message, "hexadecimal"), strings.Contains(f.message, "Unicode character escape"):
 			lo := max(f.start, strings.LastIndexByte(p.src[:f.at], '\\'))
-			return &Problem{Kind: Syntax, Span: p.span(lo, f.at), Message: "this is no escape of a character",
+			return &Problem{Kind: Syntax, Span: p.span(lo, f.at), Message: "this is not a character escape",
 				Help: `write \x, \u or \U with 2, 4 or 8 hexadecimal digits; characters above U+FFFF need \U`}
 		}
 	case f.message == "did not find expected key" && p.afterQuote(f.at),

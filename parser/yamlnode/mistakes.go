@@ -21,7 +21,7 @@ func MissingKey(at source.Span, what, key, doc string) diag.Diagnostic {
 
 // NoNodes is a workflow without nodes.
 func NoNodes(at source.Span) diag.Diagnostic {
-	return diag.Diagnostic{Code: diag.MissingKey, Span: at, Message: "there are no nodes", Help: "add a node"}
+	return diag.Diagnostic{Code: diag.MissingKey, Span: at, Message: "the file has no nodes", Help: "add a node"}
 }
 
 // Duplicate is the second of two of a kind with one name; the first is declared at first.

@@ -69,7 +69,7 @@ type Node struct {
 // An Entry is a key of a mapping and its value. The key is always a Scalar.
 type Entry struct{ Key, Value *Node }
 
-// Get returns the value of a key, or nil if n is no mapping or has no such key.
+// Get returns the value of a key, or nil if n is not a mapping or has no such key.
 func (n *Node) Get(key string) *Node {
 	if e := n.Entry(key); e != nil {
 		return e.Value
@@ -77,7 +77,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Entry returns the entry of a key, or nil if n is no mapping or has no such key.
+// Entry returns the entry of a key, or nil if n is not a mapping or has no such key.
 func (n *Node) Entry(key string) *Entry {
 	if n == nil {
 		return nil

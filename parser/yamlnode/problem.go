@@ -29,7 +29,7 @@ const (
 	AliasCycle                            // an alias inside what it stands for (fatal)
 	BadEncoding                           // not UTF-8 (fatal)
 	ForbiddenCharacter                    // control, line separator or invisible direction character (fatal)
-	ForeignType                           // a type of another language that is no YAML (fatal)
+	ForeignType                           // a type of another language that is not YAML (fatal)
 	LibraryFault                          // the YAML library failed on this file (fatal)
 )
 

@@ -71,7 +71,7 @@ func ruamelNumber(plain string) string {
 	return plain
 }
 
-// Number is the JSON of a number of the core schema, or of Ruamel; ok is false for infinities and what is no number.
+// Number is the JSON of a number of the core schema, or of Ruamel; ok is false for infinities and what is not a number.
 func Number(plain string) (json string, integer, ok bool) {
 	if strings.ContainsAny(plain, "_b") && underscored.MatchString(plain) {
 		plain = ruamelNumber(plain) // only where Ruamel says that it is a number

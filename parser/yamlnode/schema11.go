@@ -44,7 +44,7 @@ func Bool11(plain string) (value, ok bool) {
 	return false, false
 }
 
-// Number11 is the JSON of a number of YAML 1.1; ok is false for infinities and what is no number.
+// Number11 is the JSON of a number of YAML 1.1; ok is false for infinities and what is not a number.
 func Number11(plain string) (json string, integer, ok bool) {
 	sign, text := "", strings.ReplaceAll(plain, "_", "")
 	if strings.HasPrefix(text, "-") {

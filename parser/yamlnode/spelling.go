@@ -47,7 +47,7 @@ func EnumOf(words []string) string {
 	return "enum<" + strings.Join(words, "|") + ">"
 }
 
-// enumInFlow recognises an enum in square brackets, at lo, which is no YAML in flow style.
+// enumInFlow recognises an enum in square brackets, at lo, which is not YAML in flow style.
 func (p *parser) enumInFlow(lo int) *Problem {
 	n, spelling := EnumSpelling(p.src[lo:p.lineText(lo).Hi])
 	if n == 0 {

@@ -134,15 +134,15 @@ func TestCaps(t *testing.T) {
 		error  string // "": none
 		codes  map[string]int
 	}{
-		{name: "max_iterations", script: forever(`count {"q":"x"}`), error: "the model was asked 10 times"},
-		{name: "max_iterations of its own", spec: agent.Spec{MaxIterations: 3}, script: forever(`count {"q":"x"}`), error: "the model was asked 3 times"},
+		{name: "max_iterations", script: forever(`count {"q":"x"}`), error: "the model was called 10 times"},
+		{name: "max_iterations of its own", spec: agent.Spec{MaxIterations: 3}, script: forever(`count {"q":"x"}`), error: "the model was called 3 times"},
 		{name: "max_tool_calls", script: plays(ask(repeat(30, `count {"q":"x"}`)...)), codes: map[string]int{"t.count@1 ok": 25, "t.count@1 POLICY_DENIED": 5}},
 		{name: "max_tool_calls over turns", spec: agent.Spec{MaxToolCalls: 3}, script: plays(ask(repeat(2, `count {"q":"x"}`)...), ask(repeat(2, `count {"q":"x"}`)...)),
 			codes: map[string]int{"t.count@1 ok": 3, "t.count@1 POLICY_DENIED": 1}},
 		{name: "invalid calls count", spec: agent.Spec{MaxToolCalls: 2}, script: plays(ask(`count {}`, `count {}`, `count {"q":"x"}`)),
 			codes: map[string]int{"t.count@1 VALIDATION_ERROR": 2, "t.count@1 POLICY_DENIED": 1}},
 		{name: "unbounded", spec: agent.Spec{MaxToolCalls: agent.Unbounded}, script: plays(ask(repeat(40, `count {"q":"x"}`)...)), codes: map[string]int{"t.count@1 ok": 40}},
-		{name: "too many at once", script: plays(ask(repeat(257, `count {"q":"x"}`)...)), error: "asked for 257 calls at the same time"},
+		{name: "too many at once", script: plays(ask(repeat(257, `count {"q":"x"}`)...)), error: "requested 257 parallel calls"},
 		{name: "effects", spec: agent.Spec{Policy: &runtime.Policy{Effects: []flow.Effects{flow.None}}}, script: plays(ask(`count {"q":"x"}`)),
 			codes: map[string]int{"t.count@1 POLICY_DENIED": 1}},
 		{name: "max_tokens", spec: agent.Spec{Policy: &runtime.Policy{MaxTokens: 5000}}, script: forever(`count {"q":"x"}`), error: "a call of test:scripted@1 can take"},

@@ -77,23 +77,23 @@ func (w *work) room() int {
 func (w *work) admit(t *flow.Run, c *call) *value.ToolError {
 	i, ok := w.spec.index[c.asked.Name]
 	if !ok {
-		return value.Errorf(value.PolicyDenied, "tool %s is not one of this agent's", strconv.Quote(short(c.asked.Name, 100)))
+		return value.Errorf(value.PolicyDenied, "the agent has no tool %s", strconv.Quote(short(c.asked.Name, 100)))
 	}
 	c.tool, c.node = &w.spec.Tools[i], &w.nodes[i]
 	c.visit = t.Reserve(c.node)
 	if most := capped(w.spec.MaxToolCalls, DefaultMaxToolCalls); most >= 0 && w.made >= most {
-		return value.Errorf(value.PolicyDenied, "%d tools were called, which is the most that max_tool_calls allows", most)
+		return value.Errorf(value.PolicyDenied, "%d tools were called, the maximum of max_tool_calls", most)
 	}
 	w.made++
 	if len(c.asked.Args) > maxArgs {
-		return value.Invalid("the arguments have %d bytes, at most %d are looked at", len(c.asked.Args), maxArgs)
+		return value.Invalid("the arguments have %d bytes; the limit is %d", len(c.asked.Args), maxArgs)
 	}
 	if strings.TrimSpace(c.asked.Args) == "" {
 		return nil
 	}
 	v, err := value.Parse([]byte(c.asked.Args))
 	if te, ok := err.(*value.ToolError); ok {
-		return value.Invalid("the arguments are no JSON object: %s", te.Message)
+		return value.Invalid("the arguments are not a JSON object: %s", te.Message)
 	}
 	c.given, c.args = v, value.ValueArgs(v)
 	return nil
@@ -184,7 +184,7 @@ func (w *work) refuse(t *flow.Run, c *call, te *value.ToolError) {
 	t.Visit(c.node, c.visit, 0, nil).Refuse(c.node, name, c.env.CallID, te)
 }
 
-// refused writes the receipt of a call that was not made: it began and ended when the model asked for it. Its input is what the model wrote, as text when it is no JSON.
+// refused writes the receipt of a call that was not made: it began and ended when the model asked for it. Its input is what the model wrote, as text when it is not JSON.
 func (w *work) refused(t *flow.Run, c *call, te *value.ToolError) {
 	name := short(c.asked.Name, 100)
 	e := &c.env

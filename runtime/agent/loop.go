@@ -125,14 +125,14 @@ func (w *work) turn(i int) (done bool, err error) {
 	}
 	switch calls := reply.Message.Calls; {
 	case reply.Stop == llm.Length:
-		return false, value.Errorf(value.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
+		return false, value.Errorf(value.ProviderError, "%s reached its token limit before the end of the answer", reply.Model)
 	case reply.Stop == llm.Refusal:
 		return false, value.Errorf(value.ProviderError, "%s refused to answer", reply.Model)
 	case len(calls) == 0:
 		w.out.Response = reply.Message.Text
 		return w.answer(reply, i+1 == most)
 	case len(calls) > MaxCallsPerTurn:
-		return false, value.Errorf(value.PolicyDenied, "the model asked for %d calls at the same time; at most %d are possible", len(calls), MaxCallsPerTurn)
+		return false, value.Errorf(value.PolicyDenied, "the model requested %d parallel calls; the limit is %d", len(calls), MaxCallsPerTurn)
 	case i+1 == most && w.end == nil: // nobody could be told what becomes of them
 		return false, exhausted(most)
 	default:
@@ -160,5 +160,5 @@ func (w *work) answer(reply *llm.Reply, last bool) (done bool, err error) {
 }
 
 func exhausted(most int) error {
-	return value.Errorf(value.PolicyDenied, "the model was asked %d times, which is the most that max_iterations allows, and wants more tools", most)
+	return value.Errorf(value.PolicyDenied, "the model was called %d times, the maximum of max_iterations, and requests more tools", most)
 }

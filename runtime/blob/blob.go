@@ -5,7 +5,7 @@
 //
 // A blob is named by the SHA-256 of its content, in a folder of its tenant: the
 // same content is kept once for each tenant, and no tenant can read, or find out
-// about, the blob of another. Blobs are written whole or not at all. Nothing is
+// about, the blob of another. Blobs are written atomically. Nothing is
 // removed: URLs in journals and envelopes stay good; when the store is full, new
 // blobs are refused.
 package blob

@@ -78,7 +78,7 @@ func (p *person) close() {
 
 func (p *person) ask(ctx context.Context, q runtime.Question) (string, error) {
 	if p.file == nil && !p.s.typing() {
-		return "", runtime.Nobody("there is no terminal to ask at; give the answers with --answers")
+		return "", runtime.Nobody("the question needs a terminal; pass answers with --answers")
 	}
 	select {
 	case p.turn <- struct{}{}:
@@ -189,7 +189,7 @@ func (p *person) line(ctx context.Context, lines <-chan string) (string, error) 
 	case text := <-lines: // typed before the end
 		return text, nil
 	default:
-		return "", runtime.Nobody("there are no more answers to read")
+		return "", runtime.Nobody("--answers has no answer left")
 	}
 }
 

@@ -72,7 +72,7 @@ func TestAskNobody(t *testing.T) {
 	if code := c.runAsking(publish); code != ExitFailed || time.Since(begin) > time.Minute {
 		t.Errorf("exit %d after %v", code, time.Since(begin))
 	}
-	want := "asking.flowgen.yaml:5:3: node ask: TIMEOUT: nobody is there to answer: there is no terminal to ask at; give the answers with --answers\n"
+	want := "asking.flowgen.yaml:5:3: node ask: TIMEOUT: no user is available to answer: the question needs a terminal; pass answers with --answers\n"
 	if got := c.err.String(); !strings.HasSuffix(got, want) {
 		t.Errorf("stderr %q, want at its end %q", got, want)
 	}
@@ -95,7 +95,7 @@ func TestAskFromFile(t *testing.T) {
 	}
 	c := newConsole("--quiet", "--answers", "-")
 	c.stdin = strings.NewReader("maybe")
-	if code := c.runAsking(publish); code != ExitFailed || !strings.Contains(c.err.String(), "TIMEOUT: nobody is there to answer: there are no more answers to read") {
+	if code := c.runAsking(publish); code != ExitFailed || !strings.Contains(c.err.String(), "TIMEOUT: no user is available to answer: --answers has no answer left") {
 		t.Errorf("exit %d, stderr %q", code, &c.err)
 	}
 	for args, want := range map[string]string{
@@ -110,7 +110,7 @@ func TestAskFromFile(t *testing.T) {
 	}
 }
 
-// A machine that reads events sees a question as one of them, and nothing that is no JSON.
+// A machine that reads events sees a question as one of them, and nothing that is not JSON.
 func TestAskAsEvent(t *testing.T) {
 	c := newConsole("--json-events", "--answers", "-")
 	c.stdin = strings.NewReader("yes\n")

@@ -194,10 +194,10 @@ func TestUsageMistakes(t *testing.T) {
 		want  string
 	}{
 		{"missing", nil, "", "error: missing input repo (string)\nhelp: add --input repo=...\n"},
-		{"unknown", []string{"--input", "limt=3", "x"}, "", "error: there is no input limt\nhelp: did you mean limit?\n"},
+		{"unknown", []string{"--input", "limt=3", "x"}, "", "error: unknown input limt\nhelp: did you mean limit?\n"},
 		{"unknown, nothing near", []string{"--input", "zzzzzzzz=3", "x"}, "",
-			"error: there is no input zzzzzzzz\nhelp: the inputs are repo, limit, ratio, deep, mode, tags, pr, found, extra, wait\n"},
-		{"unknown in json", []string{"--input-json", "-"}, `{"repo":"x","Limit":3}`, "error: standard input:1:21: there is no input Limit\nhelp: did you mean limit?\n"},
+			"error: unknown input zzzzzzzz\nhelp: the inputs are repo, limit, ratio, deep, mode, tags, pr, found, extra, wait\n"},
+		{"unknown in json", []string{"--input-json", "-"}, `{"repo":"x","Limit":3}`, "error: standard input:1:21: unknown input Limit\nhelp: did you mean limit?\n"},
 		{"twice in json", []string{"--input-json", "-"}, `{"repo":"x","repo":"y"}`, ""},
 		{"twice", []string{"--input", "repo=x", "--input", "repo=y"}, "", "error: input repo is given twice\n"},
 		{"twice with text", []string{"--input", "repo=x", "y"}, "", "error: input repo is given twice\n"},
@@ -209,9 +209,9 @@ func TestUsageMistakes(t *testing.T) {
 		{"infinite float", []string{"x", "--input", "ratio=1e999"}, "", "error: input ratio is a float, not \"1e999\"\n"},
 		{"no value", []string{"--input", "repo"}, "", "error: --input repo has no value\nhelp: write --input repo=VALUE\n"},
 		{"not UTF-8", []string{"--input", "repo=a\xff"}, "", "error: input repo is not valid UTF-8\n"},
-		{"hostile name", []string{"x", "--input", "a\x1b[2Jb\x07=1"}, "", "error: there is no input ab\\x07\nhelp: "},
+		{"hostile name", []string{"x", "--input", "a\x1b[2Jb\x07=1"}, "", "error: unknown input ab\\x07\nhelp: "},
 		{"several texts", []string{"a", "b"}, "", "error: there is one text input, repo, but 2 texts\nhelp: put the text in quotes\n"},
-		{"unknown flag", []string{"--inptu", "x"}, "", "error: there is no flag --inptu\nhelp: did you mean --input?\n"},
+		{"unknown flag", []string{"--inptu", "x"}, "", "error: unknown flag --inptu\nhelp: did you mean --input?\n"},
 		{"flag without value", []string{"--input"}, "", "error: flag needs an argument: -input\nhelp: see --help\n"},
 		{"exclusive", []string{"--quiet", "--json-events", "x"}, "", "error: --quiet and --json-events exclude each other\nhelp: leave one of them out\n"},
 		{"no file", []string{"--input-json", "/no/such.json"}, "", "error: cannot read /no/such.json: no such file or directory\n"},
@@ -228,12 +228,12 @@ func TestUsageMistakes(t *testing.T) {
 			"{\n \"repo\": \"é\", \"tags\": [\"a\",\n  {\"x\": [1]}], \"ratio\": \"r\",\n  \"limit\" : true\n}",
 			"error: standard input:4:13: limit: an integer expected, a bool given\nerror: standard input:3:3: tags[1]: a string expected, an object given\n"},
 		{"wrong type by flag", []string{"--input-json", "-", "--input", `tags=["a", 3]`}, `{"repo": "x"}`, "error: input: tags[1]: a string expected, a number given\n"},
-		{"graph format", []string{"graph", "--format", "svg"}, "", "error: there is no format svg\n"},
+		{"graph format", []string{"graph", "--format", "svg"}, "", "error: unknown format svg\n"},
 		{"graph argument", []string{"graph", "x"}, "", "error: unexpected argument x\n"},
-		{"graph flag", []string{"graph", "--fromat", "dot"}, "", "error: there is no flag --fromat\nhelp: did you mean --format?\n"},
+		{"graph flag", []string{"graph", "--fromat", "dot"}, "", "error: unknown flag --fromat\nhelp: did you mean --format?\n"},
 		{"version argument", []string{"version", "x"}, "", "error: unexpected argument x\n"},
-		{"flag of others", []string{"serve", "--port", "8080"}, "", "error: there is no flag --port\nhelp: write --addr HOST:PORT, as in --addr 127.0.0.1:8080\n"},
-		{"version flag", []string{"version", "--x"}, "", "error: there is no flag --x\n"},
+		{"flag of others", []string{"serve", "--port", "8080"}, "", "error: unknown flag --port\nhelp: write --addr HOST:PORT, as in --addr 127.0.0.1:8080\n"},
+		{"version flag", []string{"version", "--x"}, "", "error: unknown flag --x\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newConsole(tt.args...)
@@ -502,7 +502,7 @@ func TestBlobs(t *testing.T) {
 		"variable": {nil, dir, ExitOK, "the output of sample.large@1 is cut; all of it is file://"},
 		"run":      {[]string{"--runs", t.TempDir()}, "", ExitOK, "the output of sample.large@1 is cut; all of it is file://"},
 		"no place": {[]string{"--blobs", "/dev/null/x"}, dir, ExitFault, "cannot keep large outputs: "},
-		"no run":   {[]string{"--no-journal"}, "", ExitOK, "the output of sample.large@1 is cut; nothing keeps the rest"},
+		"no run":   {[]string{"--no-journal"}, "", ExitOK, "the output of sample.large@1 is cut; the rest is not stored"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newConsole(append(at.args, "--input", "repo=r")...)

@@ -97,7 +97,7 @@ type completer struct {
 	info *flow.Info
 
 	verb, dir string
-	rest      []string // arguments that are no flags
+	rest      []string // arguments that are not flags
 }
 
 // names are those that the last word can become, and what of the word is before them.
@@ -225,7 +225,7 @@ func (c *completer) values(flag string) []string {
 	return nil
 }
 
-// arguments are those of the verb that are no flags.
+// arguments are those of the verb that are not flags.
 func (c *completer) arguments() []string {
 	switch {
 	case c.verb == "completion" && len(c.rest) == 0:

@@ -19,7 +19,7 @@ func TestOfferedFlags(t *testing.T) {
 			c := newConsole(verb, "--"+name)
 			c.run(echo)
 			stderr := c.err.String()
-			if strings.Contains(stderr, "there is no flag") {
+			if strings.Contains(stderr, "unknown flag") {
 				t.Errorf("%s --%s: %s", verb, name, stderr)
 			}
 			if needs := strings.Contains(stderr, "flag needs an argument"); needs == slices.Contains(switches, name) {

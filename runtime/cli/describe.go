@@ -46,7 +46,7 @@ func formatOf(s *system, info *flow.Info, verb string, args []string, first, sec
 	case len(rest) > 0:
 		s.complain(mistake{"unexpected argument " + rest[0], "write " + verb + " --format " + first + " or " + verb + " --format " + second})
 	case format != first && format != second:
-		s.complain(mistake{"there is no format " + format, "write --format " + first + " or --format " + second})
+		s.complain(mistake{"unknown format " + format, "write --format " + first + " or --format " + second})
 	default:
 		return format, 0, true
 	}

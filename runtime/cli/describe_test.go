@@ -147,7 +147,7 @@ func TestDescribe(t *testing.T) {
 		{[]string{"plan", "--format", "json"}, info, ExitOK, "{\n  \"plan\": 1,\n  \"workflow\": \"w\",\n", ""},
 		{[]string{"manifest"}, info, ExitOK, "w can touch\n", ""},
 		{[]string{"manifest", "--format=json"}, info, ExitOK, "{\n  \"manifest\": 1,\n  \"workflow\": \"w\"\n}\n", ""},
-		{[]string{"manifest", "--format", "xml"}, info, ExitUsage, "", "there is no format xml"},
+		{[]string{"manifest", "--format", "xml"}, info, ExitUsage, "", "unknown format xml"},
 		{[]string{"plan", "it"}, info, ExitUsage, "", "unexpected argument it"},
 		{[]string{"plan", "--fromat"}, info, ExitUsage, "", "did you mean --format?"},
 		{[]string{"plan"}, &flow.Info{Name: "old"}, ExitFault, "", "does not carry its plan\nhelp: generate its code again"},

@@ -27,7 +27,7 @@ type runFlags struct {
 	cache      string   // where results of tools are cached
 	usage      string   // file for a line about each attempt of a call
 	tenant     string   // whom the run is for
-	texts      []string // arguments that are no flags
+	texts      []string // arguments that are not flags
 	keep       keepFlags
 	unattended bool          // nobody will answer a question
 	proxy      bool          // requests are made through the proxy of the environment
@@ -153,7 +153,7 @@ var elsewhere = map[string]struct{ with, help string }{
 func flagMistake(set []string, err error) mistake {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
-		m := mistake{message: "there is no flag --" + name, help: "see --help"}
+		m := mistake{message: "unknown flag --" + name, help: "see --help"}
 		if other := elsewhere[name]; slices.Contains(set, other.with) {
 			m.help = other.help
 		} else if near := nearest(name, set); near != "" {

@@ -236,7 +236,7 @@ func graphCommand(s *system, info *flow.Info, args []string) int {
 		s.complain(mistake{"unexpected argument " + rest[0], "write graph --format mermaid or graph --format dot"})
 		return ExitUsage
 	case *format != "mermaid" && *format != "dot":
-		s.complain(mistake{"there is no format " + *format, "write --format mermaid or --format dot"})
+		s.complain(mistake{"unknown format " + *format, "write --format mermaid or --format dot"})
 		return ExitUsage
 	case *run == "" && *dir != "":
 		s.complain(mistake{"--runs names the folder of --run, which is not given", "write --run latest, or leave --runs out"})
@@ -260,7 +260,7 @@ func graphCommand(s *system, info *flow.Info, args []string) int {
 func runOf(s *system, info *flow.Info, name, dir string) (*inspection, int) {
 	folder, _, wrong := (&keepFlags{dir: dir}).folder(s, info)
 	if wrong == nil && folder == nil {
-		wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
+		wrong = &mistake{"FLOWGEN_RUNS is off, so no runs are recorded", "--runs DIR names the folder"}
 	}
 	if wrong != nil {
 		s.complain(*wrong)

@@ -72,7 +72,7 @@ func (in *inputs) field(place, name string) *flow.Field {
 			return &in.info.Input[i]
 		}
 	}
-	in.fault(place+"there is no input "+name, inputHelp(in.info, name))
+	in.fault(place+"unknown input "+name, inputHelp(in.info, name))
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (in *inputs) fromJSON(s *system, file string) {
 	}
 }
 
-// placed is the message of text that is no JSON, with line and column.
+// placed is the message of text that is not JSON, with line and column.
 func placed(name string, data []byte, message string) string {
 	at, rest, ok := strings.Cut(strings.TrimPrefix(message, "invalid JSON at byte "), ": ")
 	n, err := strconv.Atoi(at)

@@ -95,7 +95,7 @@ func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere)
 		s.complain(mistake{"unexpected argument " + rest[2], "write inspect RUN or inspect RUN CALL"})
 		return ExitUsage
 	case *format != "text" && *format != "json" && *format != "jsonl":
-		s.complain(mistake{"there is no format " + *format, "write --format text, --format json or --format jsonl"})
+		s.complain(mistake{"unknown format " + *format, "write --format text, --format json or --format jsonl"})
 		return ExitUsage
 	case elsewhere && len(rest) == 0:
 		s.complain(mistake{"which run?", "write inspect --" + other.Flag + " ID"})
@@ -110,7 +110,7 @@ func inspectCommand(s *system, info *flow.Info, args []string, other *Elsewhere)
 	folder, _, wrong := (&keepFlags{dir: *dir}).folder(s, info)
 	if wrong == nil && folder == nil {
 		if len(rest) == 0 || !strings.HasSuffix(rest[0], ".jsonl") {
-			wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
+			wrong = &mistake{"FLOWGEN_RUNS is off, so no runs are recorded", "--runs DIR names the folder"}
 		}
 		folder = runs.Open(filepath.FromSlash(runs.DefaultDir), runs.Options{})
 	}

@@ -72,7 +72,7 @@ workflow  sample
 versions  graph g1, program v1
 began     2026-01-02 03:04:05 UTC
 took      950ms
-outcome   not ended: it is running, or was stopped without a word
+outcome   not ended: it is running, or was killed
 input     {"repo":"a\u001b[2Jb"}
 
     +0ms   100ms  [===                 ]  x fetch            fetch@1, NETWORK_ERROR: gone away
@@ -89,7 +89,7 @@ waiting for an answer to sure
   go on?
   answer (one of yes, no): PROGRAM respond FILE sure ANSWER
 
-begun and without a result; if the run was stopped, these may have happened:
+started without a result; if the run was stopped, these may have happened:
   post, attempt 1, post@1, call_id 99887766
 `
 	if diff := cmp.Diff(want, strings.NewReplacer(name, "FILE", filepath.Base(os.Args[0])+" respond", "PROGRAM respond").Replace(got)); diff != "" {
@@ -194,11 +194,11 @@ func TestInspectMistakes(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"latest", "--runs", dir}, ExitUsage, "there is no such run"},
-		{[]string{"../../etc", "--runs", dir}, ExitUsage, "there is no such run"},
+		{[]string{"latest", "--runs", dir}, ExitUsage, "no such run"},
+		{[]string{"../../etc", "--runs", dir}, ExitUsage, "no such run"},
 		{[]string{name, "fetsh"}, ExitUsage, "did you mean fetch?"},
 		{[]string{name, "a", "b"}, ExitUsage, "unexpected argument b"},
-		{[]string{"--format", "yaml"}, ExitUsage, "there is no format yaml"},
+		{[]string{"--format", "yaml"}, ExitUsage, "unknown format yaml"},
 		{[]string{"--fromat", "json"}, ExitUsage, "did you mean --format?"},
 		{[]string{broken}, ExitFault, "x.jsonl"},
 		{[]string{filepath.Join(dir, "none.jsonl")}, ExitFault, "none.jsonl"},

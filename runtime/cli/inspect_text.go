@@ -61,7 +61,7 @@ func outcomeText(o journal.Outcome) (text, colour string) {
 	case journal.Waiting:
 		return "waiting for an answer", yellow
 	}
-	return "not ended: it is running, or was stopped without a word", yellow
+	return "not ended: it is running, or was killed", yellow
 }
 
 // runs is the list of runs.
@@ -177,7 +177,7 @@ func (t *sheet) open(i *inspection) {
 	}
 	if len(i.InDoubt) > 0 {
 		t.text("")
-		t.put(line{{"begun and without a result; if the run was stopped, these may have happened:", yellow}})
+		t.put(line{{"started without a result; if the run was stopped, these may have happened:", yellow}})
 		for _, d := range i.InDoubt {
 			t.text("  " + safe(d.Key) + ", attempt " + itoa(d.Attempt) + ", " + safe(d.Tool) + ", call_id " + safe(d.CallID))
 		}

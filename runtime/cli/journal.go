@@ -53,7 +53,7 @@ func (x *execution) openFolder() (code int, ok bool) {
 	folder, _, wrong := x.f.keep.folder(x.s, x.w.info)
 	if wrong != nil || folder == nil {
 		if wrong == nil {
-			wrong = &mistake{"FLOWGEN_RUNS is off, so there are no runs", "--runs DIR names the folder"}
+			wrong = &mistake{"FLOWGEN_RUNS is off, so no runs are recorded", "--runs DIR names the folder"}
 		}
 		x.s.complain(*wrong)
 		return ExitUsage, false
@@ -87,7 +87,7 @@ func (x *execution) mine(id string, j *journal.Journal) (code int, ok bool) {
 		return x.another(id, h), false
 	}
 	if bytes.Contains(h.Input, []byte(redact.Redacted)) {
-		x.s.complain(mistake{"the input of " + id + " held a secret, which is not in its journal", "secrets belong into secrets: they are found again by their names"})
+		x.s.complain(mistake{"the input of " + id + " contained a secret, which its journal omits", "declare secrets under `secrets`: they are looked up by name"})
 		return ExitFault, false
 	}
 	x.tenant = h.Tenant
@@ -137,9 +137,9 @@ func (x *execution) unreadable(err error) int {
 	case errors.Is(err, wal.ErrLocked):
 		help = "wait until it ends"
 	case wal.Remedy(err) != "":
-		help = wal.Remedy(err) + "; what is recorded is not lost"
+		help = wal.Remedy(err) + "; recorded data is not lost"
 	case errors.As(err, &damaged):
-		help = "something has changed the file since it was written; a journal is not repaired by guessing"
+		help = "the file was modified after it was written; flowgen does not repair journals"
 	}
 	x.s.complain(mistake{err.Error(), help})
 	return ExitFault
@@ -187,7 +187,7 @@ func (x *execution) edited(h journal.Header, now *journal.Hashes) {
 	for _, l := range []struct {
 		what  string
 		nodes []string
-	}{{"unaffected", c.Unaffected}, {"changed", c.Changed}, {"run again if their input is another", c.Downstream}, {"new", c.Added}, {"gone", c.Removed}} {
+	}{{"unaffected", c.Unaffected}, {"changed", c.Changed}, {"repeated if their input differs", c.Downstream}, {"new", c.Added}, {"gone", c.Removed}} {
 		if len(l.nodes) > 0 {
 			b.WriteString("  " + l.what + ": " + safe(strings.Join(l.nodes, ", ")) + "\n")
 		}
@@ -211,7 +211,7 @@ func (g *goOn) flags(set *flag.FlagSet, k *keepFlags) {
 	set.Func("in-doubt", "", func(s string) error {
 		key, what, ok := strings.Cut(s, "=")
 		if !ok || what == "" {
-			return errors.New("write --in-doubt KEY=again when the call did not happen or may be repeated, or --in-doubt KEY=JSON with the output it had")
+			return errors.New("write --in-doubt KEY=again if the call did not happen or may be repeated, or --in-doubt KEY=JSON with its output")
 		}
 		if what != "again" {
 			if _, err := value.Parse([]byte(what)); err != nil {
@@ -248,7 +248,7 @@ func (x *execution) askInDoubt(r journal.Record) (journal.Decision, bool) {
 	if !x.s.typing() {
 		return journal.Decision{}, false
 	}
-	q := runtime.Question{Text: "Call " + r.Key + " of " + r.Tool + " had begun when the program died. May it be made again?", Type: "bool"}
+	q := runtime.Question{Text: "Call " + r.Key + " of " + r.Tool + " had started when the program died. May it be repeated?", Type: "bool"}
 	_, _ = fmt.Fprint(x.s.stderr, question(q))
 	var answer string
 	if _, err := fmt.Fscanln(x.s.stdin, &answer); err != nil || q.Check(answer) != nil {
@@ -285,7 +285,7 @@ func (x *execution) open(id string, g *goOn) (code int, ok bool) {
 		if now, herr := hashes(x.w.info); herr == nil {
 			x.edited(changed.Recorded, now)
 		}
-		x.s.complain(mistake{err.Error(), "--edited goes on: calls whose node and input are the same are answered, others run; what has written is not written again unless --redo KEY says so"})
+		x.s.complain(mistake{err.Error(), "--edited continues: unchanged calls keep their results, others run; calls that wrote are repeated only with --redo KEY"})
 		return ExitFault, false
 	}
 	if err != nil {
@@ -393,7 +393,7 @@ func (x *execution) respond(args []string) *mistake {
 	case errors.Is(err, runs.ErrWrongAnswer):
 		var q runtime.Question
 		_ = value.Decode(open[at].Input, &q) // Answer has read it
-		return &mistake{"that is no answer to " + key + ": " + bare(value.ToolErrorOf(err)), "the question is: " + strings.TrimPrefix(strings.TrimSpace(question(q)), "? ")}
+		return &mistake{"the answer does not fit " + key + ": " + bare(value.ToolErrorOf(err)), "the question is: " + strings.TrimPrefix(strings.TrimSpace(question(q)), "? ")}
 	case err != nil:
 		return &mistake{err.Error(), wal.Remedy(err)}
 	}
@@ -409,7 +409,7 @@ func pruneCommand(s *system, w *workflow, args []string) int {
 		return code
 	}
 	if len(rest) > 0 || keep < 0 {
-		s.complain(mistake{"prune takes --keep N and nothing else", "the latest N runs that have ended are kept, 20 unless it says so"})
+		s.complain(mistake{"prune takes only --keep N", "it keeps the latest N ended runs (default 20)"})
 		return ExitUsage
 	}
 	removed, err := x.folder.Prune(w.info.Name, keep)

@@ -68,7 +68,7 @@ func TestWrongRuns(t *testing.T) {
 		{"no JSON", []string{"resume", "latest", "--in-doubt", "echo={"}, nil, ExitUsage, "the output is not JSON"},
 		{"nothing asked", []string{"respond", "latest", "yes"}, nil, ExitUsage, "the run has no open question"},
 		{"no set", []string{"rerun", "latest", "--set", "repo"}, nil, ExitUsage, "write --set PATH=VALUE"},
-		{"no field", []string{"rerun", "latest", "--set", "input.rep=1"}, nil, ExitUsage, "there is no field rep"},
+		{"no field", []string{"rerun", "latest", "--set", "input.rep=1"}, nil, ExitUsage, "unknown field rep"},
 		{"no result", []string{"rerun", "latest", "--set", "nothing=1"}, nil, ExitUsage, "no result of a node nothing"},
 		{"unknown redo", []string{"resume", "latest", "--redo", "lgo"}, nil, ExitUsage, "--redo lgo: the run has no call lgo\nhelp: did you mean log?"},
 		{"unknown doubt", []string{"respond", "latest", "yes", "--in-doubt", "nothing=again"}, nil, ExitUsage, "--in-doubt nothing: the run has no call nothing"},
@@ -79,7 +79,7 @@ func TestWrongRuns(t *testing.T) {
 			return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple","graph":"0"`, 1)
 		}, ExitUsage, "is a run of simple, this is sample"},
 		{"of another", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"workflow":"sample"`, `"workflow":"simple"`, 1) }, ExitUsage, "is a run of simple, this is sample"},
-		{"a secret", []string{"replay", "latest"}, func(s string) string { return strings.Replace(s, `"repo":"r"`, `"repo":"`+redact.Redacted+`"`, 1) }, ExitFault, "held a secret"},
+		{"a secret", []string{"replay", "latest"}, func(s string) string { return strings.Replace(s, `"repo":"r"`, `"repo":"`+redact.Redacted+`"`, 1) }, ExitFault, "contained a secret"},
 		{"format", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"format":1`, `"format":7`, 1) }, ExitFault, "has format 7, this program reads 1"},
 		{"kind", []string{"resume", "latest"}, func(s string) string { return strings.Replace(s, `"kind":"end"`, `"kind":"bend"`, 1) }, ExitFault, "another version of flowgen"},
 		{"other input", []string{"replay", "latest"}, func(s string) string {
@@ -152,7 +152,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := kept(dir, "resume", "latest")
-	if code := c.run(echo); code != ExitFault || !strings.Contains(c.err.String(), "line 1 of the journal, at byte 0, is damaged: its sum does not fit") {
+	if code := c.run(echo); code != ExitFault || !strings.Contains(c.err.String(), "line 1 of the journal, at byte 0, is damaged: its checksum does not match") {
 		t.Errorf("%d: %s", code, c.err.String())
 	}
 }

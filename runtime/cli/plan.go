@@ -263,7 +263,7 @@ func repeats(list []planPart) bool {
 
 const unbounded = "unbounded"
 
-// counted is a number of the JSON form, where null is no bound.
+// counted is a number of the JSON form, where null means no bound.
 func counted(n json.RawMessage) string {
 	if string(n) == "null" {
 		return unbounded

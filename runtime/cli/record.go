@@ -55,7 +55,7 @@ func (x *execution) retention() *mistake {
 	if text := x.s.env("FLOWGEN_KEEP"); text != "" && k.most == 0 {
 		n, err := keepCount(text)
 		if err != nil {
-			return &mistake{"FLOWGEN_KEEP=" + text + ": " + err.Error(), "it says how many runs that have ended are kept"}
+			return &mistake{"FLOWGEN_KEEP=" + text + ": " + err.Error(), "it is the number of ended runs to keep"}
 		}
 		k.most = n
 	}
@@ -225,7 +225,7 @@ func written(j *journal.Journal, err error) string {
 		return ""
 	}
 	for _, key := range j.Keys() {
-		if strings.HasPrefix(wrong.Message, "call "+key+" has run already") {
+		if strings.HasPrefix(wrong.Message, "call "+key+" has already run") {
 			return key
 		}
 	}

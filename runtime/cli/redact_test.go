@@ -62,7 +62,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			}
 		}
 	}
-	// A panic of the body itself is no error of a tool.
+	// A panic of the body itself is not an error of a tool.
 	c := newConsole("--input", "repo=r")
 	code := run(&c.system, &workflow{info: &info, run: func(context.Context, []byte, ...runtime.Option) ([]byte, stage, error) { panic(secret) }})
 	check("body", c, code)

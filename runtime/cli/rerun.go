@@ -58,7 +58,7 @@ func rerunCommand(s *system, w *workflow, args []string, other *Elsewhere) int {
 		return code
 	}
 	if edited := elsewhere && j.Header().Graph != now.Graph; from == "" && len(sets) == 0 && !edited {
-		s.complain(mistake{"what is to be different?", "--from NODE does a node and all that follows from it again; --set PATH=VALUE changes an input or a result"})
+		s.complain(mistake{"rerun needs a change", "--from NODE re-executes a node and its successors; --set PATH=VALUE changes an input or a result"})
 		return ExitUsage
 	}
 	again, err := fork.Following(w.info, now, from)

@@ -76,14 +76,14 @@ func (k *storeKind) wrong(address string, err error) *mistake {
 		name := leaf[strings.LastIndexByte(leaf, '/')+1:]
 		return &mistake{"this program was built without the store of " + scheme + ":// for " + k.what, "build it with flowgen build --stores " + name}
 	case errors.Is(err, stores.ErrNotLinked):
-		m := &mistake{"there is no store for " + k.what + " at " + scheme + "://", names + " take a folder, or a URL of " + strings.Join(schemes, ", ")}
+		m := &mistake{"unknown store of " + k.what + " at " + scheme + "://", names + " take a folder, or a URL of " + strings.Join(schemes, ", ")}
 		if near := nearest(scheme, schemes); near != "" {
 			m.help = "did you mean " + near + "://?"
 		}
 		return m
 	}
 	if remedy := wal.Remedy(err); remedy != "" {
-		return &mistake{"cannot use " + k.what + ": " + err.Error(), remedy + "; what is recorded is not lost"}
+		return &mistake{"cannot use " + k.what + ": " + err.Error(), remedy + "; recorded data is not lost"}
 	}
 	return &mistake{"cannot keep " + k.what + ": " + err.Error(), names + " name a folder that can be written, or a URL of " + strings.Join(schemes, ", ")}
 }
@@ -129,7 +129,7 @@ func (x *execution) stores() (o []runtime.Option, release func(), wrong *mistake
 		}
 		closers = append(closers, func() *mistake {
 			if err := u.close(); err != nil {
-				return &mistake{"the file of usage is not complete: " + err.Error(), ""}
+				return &mistake{"the usage file is incomplete: " + err.Error(), ""}
 			}
 			return nil
 		})

@@ -77,8 +77,8 @@ func TestStoresThatAreNone(t *testing.T) {
 	for _, tt := range []struct{ flag, value, says string }{
 		{"cache", "redis://:pass-word@h/0", "error: this program was built without the store of redis:// for cached results\nhelp: build it with flowgen build --stores redis\n"},
 		{"blobs", "s3://bucket/pass-word", "error: this program was built without the store of s3:// for large outputs\nhelp: build it with flowgen build --stores s3\n"},
-		{"cache", "reddis://pass-word", "error: there is no store for cached results at reddis://\nhelp: did you mean redis://?\n"},
-		{"blobs", "ftp://pass-word", "error: there is no store for large outputs at ftp://\nhelp: --blobs and FLOWGEN_BLOBS take a folder, or a URL of s3\n"},
+		{"cache", "reddis://pass-word", "error: unknown store of cached results at reddis://\nhelp: did you mean redis://?\n"},
+		{"blobs", "ftp://pass-word", "error: unknown store of large outputs at ftp://\nhelp: --blobs and FLOWGEN_BLOBS take a folder, or a URL of s3\n"},
 		{"cache", "fails://pass-word", "error: cannot keep cached results: no server\nhelp: --cache and FLOWGEN_CACHE name a folder that can be written, or a URL of redis, rediss, unix\n"},
 		{"cache", "/dev/null/x", "error: cannot keep cached results: "},
 		{"usage", "/dev/null/x", "error: cannot write usage: "},

@@ -20,7 +20,7 @@ const DefaultTimeout = 5 * time.Minute
 // grace is how long after its time a function may still return: until then it counts as one that keeps to its context.
 const grace = 500 * time.Millisecond
 
-// Timeout bounds each attempt of a call; 0 and less is no bound. Without it attempts have 5 minutes, unless their node has a timeout.
+// Timeout bounds each attempt of a call; 0 and less means no bound. Without it attempts have 5 minutes, unless their node has a timeout.
 func Timeout(d time.Duration) ToolOption {
 	if d <= 0 {
 		d = -1
@@ -157,7 +157,7 @@ func (c *call) abandon() {
 	attaching.Unlock()
 	if r := c.run; r.observed() {
 		r.emit(Event{Kind: Warning, Key: c.head.Key(), Node: c.head.Node, Tool: c.head.Tool, Time: r.Now(),
-			Message: "the function of " + c.head.Tool + " ignores its context: it has not returned after its timeout and goes on; the run does not wait for it"})
+			Message: "the function of " + c.head.Tool + " ignores its context: it has not returned after its timeout and keeps running; the run does not wait for it"})
 	}
 }
 
@@ -265,7 +265,7 @@ func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
 	x, ok := c.run.eng.(OwnTime)
 	virtual := ok && x.OwnTime()
 	if virtual {
-		limit.Left = limit.Of // what is left is no time of this clock
+		limit.Left = limit.Of // what is left is not a time of this clock
 	}
 	_, t := o.place()
 	apart := t.waits(&c.head, limit)

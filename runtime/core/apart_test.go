@@ -26,12 +26,12 @@ func TestFunctionsThatIgnoreTheirContext(t *testing.T) {
 		after   time.Duration
 		want    string
 	}{
-		{"timeout of the tool", flow.Reads, []flow.ToolOption{tool.Timeout(time.Second)}, flow.Node{}, 1500 * time.Millisecond, "no result after 1s, which is the timeout of w.stuck@1"},
-		{"of one that computes", flow.None, []flow.ToolOption{tool.Timeout(time.Second)}, flow.Node{}, 1500 * time.Millisecond, "no result after 1s, which is the timeout of w.stuck@1"},
+		{"timeout of the tool", flow.Reads, []flow.ToolOption{tool.Timeout(time.Second)}, flow.Node{}, 1500 * time.Millisecond, "no result after 1s, the timeout of w.stuck@1"},
+		{"of one that computes", flow.None, []flow.ToolOption{tool.Timeout(time.Second)}, flow.Node{}, 1500 * time.Millisecond, "no result after 1s, the timeout of w.stuck@1"},
 		{"of the node", flow.Writes, nil, flow.Node{Timeout: 2 * time.Second}, 2500 * time.Millisecond, "no result after 2s"},
 		{"of one attempt", flow.Writes, nil, flow.Node{Retry: &flow.Retry{Timeout: 3 * time.Second}}, 3500 * time.Millisecond, "no result after 3s in one attempt"},
 		{"the shorter one", flow.Writes, []flow.ToolOption{tool.Timeout(time.Minute)}, flow.Node{Timeout: time.Second}, 1500 * time.Millisecond, "no result after 1s"},
-		{"none is written", flow.Reads, nil, flow.Node{}, 5*time.Minute + 500*time.Millisecond, "no result after 5m0s, which is the timeout where none is written"},
+		{"none is written", flow.Reads, nil, flow.Node{}, 5*time.Minute + 500*time.Millisecond, "no result after 5m0s, the default timeout"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestMaxTime(t *testing.T) {
 			return in, ctx.Err()
 		}
 	})
-	const over = "TIMEOUT: the run has worked for 10s, which is its max_time"
+	const over = "TIMEOUT: the run has worked for 10s, its max_time"
 	body := func(r *flow.Run) (err error) {
 		if _, err = flow.Call(r, node("a"), sleep, pair{Count: 4}); err != nil {
 			return err

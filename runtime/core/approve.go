@@ -61,11 +61,11 @@ func (r *Run) approved(h *Head, o typed, t *toolOptions) (refused *value.ToolErr
 	yes, err := Call(&asking, n, Bind(HumanTool, Reads, func(ctx context.Context, q Question) (bool, error) { return ask[bool](ctx, &asking, n, q) }), q)
 	switch te := value.ToolErrorOf(err); {
 	case te != nil:
-		return value.Errorf(value.PolicyDenied, "nobody has approved this call: %s", te.Message), nil
+		return value.Errorf(value.PolicyDenied, "no one approved this call: %s", te.Message), nil
 	case err != nil:
 		return nil, err
 	case !yes:
-		return value.Errorf(value.PolicyDenied, "a user has refused this call"), nil
+		return value.Errorf(value.PolicyDenied, "a user denied this call"), nil
 	}
 	return nil, nil
 }

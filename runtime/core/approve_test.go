@@ -52,8 +52,8 @@ func TestApproved(t *testing.T) {
 			if out, err := flow.Call(r, n, deploy, pair{7, "x"}); err != nil || out.Count != 7 {
 				t.Fatal(out, err)
 			}
-			for _, want := range []string{"a user has refused this call", `nobody has approved this call: answer: "maybe" is neither yes nor no`,
-				"nobody has approved this call: nobody is there to answer: all have left"} {
+			for _, want := range []string{"a user denied this call", `no one approved this call: answer: "maybe" is neither yes nor no`,
+				"no one approved this call: no user is available to answer: all have left"} {
 				_, err := flow.Call(r, n, deploy, pair{8, "y"})
 				wantCode(t, err, value.PolicyDenied)
 				if !strings.HasSuffix(err.Error(), "POLICY_DENIED: "+want) {

@@ -56,7 +56,7 @@ func CanSpill(ctx context.Context) bool {
 func Spill(ctx context.Context, whole io.Reader, contentType string) error {
 	c := callOf(ctx)
 	if c == nil {
-		return value.Errorf(value.PolicyDenied, "there is no store for large outputs")
+		return value.Errorf(value.PolicyDenied, "no store for large outputs is configured")
 	}
 	r, _ := c.place()
 	if r.state.blobs == nil {
@@ -82,7 +82,7 @@ func (r *Run) spill(ctx context.Context, whole io.Reader, contentType string) (A
 	if err = errors.Join(err, clean.Close()); err != nil || read > MaxBlob {
 		blob.Abort()
 		if err == nil {
-			return Attachment{}, value.Errorf(value.PolicyDenied, "output has more than %d bytes, which is the most that is kept", MaxBlob)
+			return Attachment{}, value.Errorf(value.PolicyDenied, "output has more than %d bytes, the maximum that is stored", MaxBlob)
 		}
 		return Attachment{}, noBlob(ctx, err)
 	}
@@ -214,7 +214,7 @@ func (r *Run) cut(h *Head, a Attachment) {
 	if !r.observed() {
 		return
 	}
-	where := "nothing keeps the rest"
+	where := "the rest is not stored"
 	if a.URL != "" {
 		where = "all of it is " + a.URL
 	}

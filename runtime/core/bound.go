@@ -91,11 +91,11 @@ func (l Limit) Over() *value.ToolError {
 	h := l.head
 	switch {
 	case l.run:
-		return value.Errorf(value.Timeout, "the run has worked for %v, which is its max_time", l.Of)
+		return value.Errorf(value.Timeout, "the run has worked for %v, its max_time", l.Of)
 	case l.tool:
-		return value.Errorf(value.Timeout, "no result after %v, which is the timeout of %s", l.Of, h.Tool)
+		return value.Errorf(value.Timeout, "no result after %v, the timeout of %s", l.Of, h.Tool)
 	case !l.written:
-		return value.Errorf(value.Timeout, "no result after %v, which is the timeout where none is written", l.Of)
+		return value.Errorf(value.Timeout, "no result after %v, the default timeout", l.Of)
 	case l.node == nil:
 		return value.Errorf(value.Timeout, "no result after %v in one attempt", l.Of)
 	case l.node != h.Node:
@@ -111,7 +111,7 @@ func (l Limit) Over() *value.ToolError {
 		times = "attempt"
 	}
 	if l.because != nil {
-		return value.Errorf(value.Timeout, "no result after %d %s, and the next would begin after the timeout of %v: %v", made, times, l.Of, l.because).From(l.because)
+		return value.Errorf(value.Timeout, "no result after %d %s, and the next would start after the timeout of %v: %v", made, times, l.Of, l.because).From(l.because)
 	}
 	return value.Errorf(value.Timeout, "no result after %v and %d %s", l.Of, made, times)
 }

@@ -36,7 +36,7 @@ func TestTimeouts(t *testing.T) {
 		{"of all, in the first attempt", 10 * s, &flow.Retry{Attempts: 5, Base: s}, hang, 1, 10 * s, "TIMEOUT: no result after 10s and 1 attempt"},
 		{"of all, in the last attempt", 10 * s, &flow.Retry{Attempts: 2, Base: s}, attempts{-6 * s, time.Hour}, 2, 10 * s, "TIMEOUT: no result after 10s and 2 attempts"},
 		{"of all, in a wait", 10 * s, &flow.Retry{Attempts: 5, Base: 4 * s, Constant: true}, attempts{-4 * s, -s}, 2, 9 * s,
-			"TIMEOUT: no result after 2 attempts, and the next would begin after the timeout of 10s: NETWORK_ERROR: down"},
+			"TIMEOUT: no result after 2 attempts, and the next would start after the timeout of 10s: NETWORK_ERROR: down"},
 		{"a code that is not repeated", 10 * s, &flow.Retry{Attempts: 5, Base: s, Codes: []value.Code{value.NetworkError}}, hang, 1, 10 * s, "TIMEOUT: no result after 10s and 1 attempt"},
 		{"the shorter one is that of all", 3 * s, &flow.Retry{Attempts: 5, Timeout: 5 * s}, hang, 1, 3 * s, "TIMEOUT: no result after 3s and 1 attempt"},
 	} {

@@ -278,7 +278,7 @@ func TestIterate(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := r.Iterate(n, 5)
-		if err == nil || err.Error() != "w.flowgen.yaml:3:5: node polish: POLICY_DENIED: polish ran 5 times, which is its bound, and is not done" {
+		if err == nil || err.Error() != "w.flowgen.yaml:3:5: node polish: POLICY_DENIED: polish ran 5 times, its bound, without finishing" {
 			t.Fatal(err)
 		}
 		n.Max = 0

@@ -177,7 +177,7 @@ func TestChooseNeverFails(t *testing.T) {
 	})
 }
 
-// TestChooseStops: what ends the run is no data.
+// TestChooseStops: what ends the run is not data.
 func TestChooseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

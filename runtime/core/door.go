@@ -219,7 +219,7 @@ func (r *Run) nodeStart(h *Head) time.Time {
 	return now
 }
 
-// nodeEnd tells observers of what is no call.
+// nodeEnd tells observers of what is not a call.
 func (r *Run) nodeEnd(h *Head, begin time.Time, err error) {
 	if r.observed() {
 		r.emit(r.ended(h, begin, err))

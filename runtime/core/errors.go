@@ -153,7 +153,7 @@ func (r *Run) cancelled(ctx context.Context) *RunError {
 	if cause := r.state.ctx.Err(); cause != nil {
 		return &RunError{Kind: Cancelled, By: ByRun, Message: "the run was stopped: " + context.Cause(r.state.ctx).Error(), Err: cause}
 	}
-	if r.state.fatal.Load() != nil { // a run error is no result, and what follows from it is none
+	if r.state.fatal.Load() != nil { // a run error is not a result, and what follows from it is none
 		return &RunError{Kind: Cancelled, By: ByRun, Message: "the run cannot go on", Err: ctx.Err()}
 	}
 	return &RunError{Kind: Cancelled, By: ByScope, Message: errSibling.Error(), Err: ctx.Err()}

@@ -192,18 +192,18 @@ func TestGuardBounds(t *testing.T) {
 		fit    int // how many times it fits
 		want   string
 	}{
-		{"calls", Policy{MaxToolCalls: 3}, usage.Spend{}, 1, 3, "the run has made 3 tool calls, which is the most that the policy allows"},
+		{"calls", Policy{MaxToolCalls: 3}, usage.Spend{}, 1, 3, "the run has made 3 tool calls, the maximum of the policy"},
 		{"calls of models are none", Policy{MaxToolCalls: 1}, usage.Spend{}, 0, 5, ""},
-		{"calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 2, "u@1": 0}}, usage.Spend{}, 1, 2, "tool t@1 was called 2 times, which is the most that the policy allows"},
-		{"no calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, usage.Spend{}, 1, 0, "tool t@1 was called 0 times, which is the most that the policy allows"},
+		{"calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 2, "u@1": 0}}, usage.Spend{}, 1, 2, "tool t@1 was called 2 times, the maximum of the policy"},
+		{"no calls of the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, usage.Spend{}, 1, 0, "tool t@1 was called 0 times, the maximum of the policy"},
 		{"calls of another", Policy{MaxPerTool: map[string]int64{"u@1": 0}}, usage.Spend{}, 1, 5, ""},
 		{"models do not count for the tool", Policy{MaxPerTool: map[string]int64{"t@1": 0}}, usage.Spend{}, 0, 5, ""},
-		{"dollars", Policy{MaxCostUSD: "0.03"}, usage.Spend{Cost: 10_000_000}, 1, 3, "a call of t@1 can cost 0.01 dollars, and of the 0.03 that the policy allows 0 are left"},
-		{"no dollars", Policy{MaxCostUSD: "0"}, usage.Spend{Cost: 1}, 1, 0, "a call of t@1 can cost 0.000000001 dollars, and of the 0 that the policy allows 0 are left"},
+		{"dollars", Policy{MaxCostUSD: "0.03"}, usage.Spend{Cost: 10_000_000}, 1, 3, "a call of t@1 can cost 0.01 dollars, but of the policy's 0.03 only 0 are left"},
+		{"no dollars", Policy{MaxCostUSD: "0"}, usage.Spend{Cost: 1}, 1, 0, "a call of t@1 can cost 0.000000001 dollars, but of the policy's 0 only 0 are left"},
 		{"what is free", Policy{MaxCostUSD: "0"}, usage.Spend{}, 1, 5, ""},
 		{"dollars without a bound", Policy{}, usage.Spend{Cost: math.MaxInt64}, 1, 5, ""},
-		{"tokens", Policy{MaxTokens: 25}, usage.Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 25 that the policy allows 5 are left"},
-		{"the last token", Policy{MaxTokens: 20}, usage.Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, and of the 20 that the policy allows 0 are left"},
+		{"tokens", Policy{MaxTokens: 25}, usage.Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, but of the policy's 25 only 5 are left"},
+		{"the last token", Policy{MaxTokens: 20}, usage.Spend{Tokens: 10}, 0, 2, "a call of t@1 can take 10 tokens, but of the policy's 20 only 0 are left"},
 		{"tokens without a bound", Policy{}, usage.Spend{Tokens: 10}, 0, 5, ""},
 	} {
 		for _, where := range []string{"alone", "outside", "inside"} {
@@ -455,7 +455,7 @@ func TestJitterOfAnAttempt(t *testing.T) {
 	}
 }
 
-// TestMetered: a model's call gives back what it did not take, and is no call of a tool.
+// TestMetered: a model's call gives back what it did not take, and is not a call of a tool.
 func TestMetered(t *testing.T) {
 	rt, err := New(&Info{Name: "w"}, WithPolicy(&Policy{MaxTokens: 20, MaxToolCalls: 1}))
 	if err != nil {
@@ -469,7 +469,7 @@ func TestMetered(t *testing.T) {
 		tool *Tool[int, int]
 		want string
 	}{
-		{model, ""}, {tool, ""}, {tool, "which is the most"}, {model, ""}, {model, "of the 20 that the policy allows 10 are left"},
+		{model, ""}, {tool, ""}, {tool, "the maximum of the policy"}, {model, ""}, {model, "of the policy's 20 only 10 are left"},
 	} {
 		_, err := Call(r, &Node{ID: "n"}, tt.tool, 1)
 		if err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

@@ -76,7 +76,7 @@ type typed interface {
 	exactIn() ([]byte, error)
 	checkIn() *value.ToolError
 	invoke(context.Context) error
-	faked() bool // what runs is no tool, so that it needs none of what the tool does
+	faked() bool // what runs is not a tool, so that it needs none of what the tool does
 	meters()
 	metered(error)
 	output() any // the pointer to it

@@ -13,7 +13,7 @@ type Step struct {
 }
 
 // Graph runs steps that depend on each other: each starts as soon as all in After have ended, without barriers.
-// Errors are as in Parallel; no step starts after one that failed. Nodes in After that are no step count as ended.
+// Errors are as in Parallel; no step starts after one that failed. Nodes in After that are not a step count as ended.
 func Graph(r *Run, steps ...Step) error {
 	g := &graph{steps: steps, next: make([][]int, len(steps)), waits: make([]atomic.Int32, len(steps))}
 	place := make(map[*Node]int, len(steps))

@@ -69,17 +69,17 @@ func (g *guard) reserve(tool string, most usage.Spend, n int64) *value.ToolError
 func (g *guard) spent(tool string, most usage.Spend, n int64) *value.ToolError {
 	p := g.policy
 	if p.MaxToolCalls > 0 && n > 0 && g.calls >= p.MaxToolCalls {
-		return value.Errorf(value.PolicyDenied, "the run has made %d tool calls, which is the most that the policy allows", p.MaxToolCalls)
+		return value.Errorf(value.PolicyDenied, "the run has made %d tool calls, the maximum of the policy", p.MaxToolCalls)
 	}
 	if bound, ok := p.MaxPerTool[tool]; ok && n > 0 && g.tools[tool] >= bound {
-		return value.Errorf(value.PolicyDenied, "tool %s was called %d times, which is the most that the policy allows", tool, bound)
+		return value.Errorf(value.PolicyDenied, "tool %s was called %d times, the maximum of the policy", tool, bound)
 	}
 	if most.Cost > g.budget {
-		return value.Errorf(value.PolicyDenied, "a call of %s can cost %s dollars, and of the %s that the policy allows %s are left", tool, most.Cost,
+		return value.Errorf(value.PolicyDenied, "a call of %s can cost %s dollars, but of the policy's %s only %s are left", tool, most.Cost,
 			p.MaxCostUSD, max(g.budget, 0))
 	}
 	if p.MaxTokens > 0 && most.Tokens > g.tokens {
-		return value.Errorf(value.PolicyDenied, "a call of %s can take %d tokens, and of the %d that the policy allows %d are left", tool, most.Tokens,
+		return value.Errorf(value.PolicyDenied, "a call of %s can take %d tokens, but of the policy's %d only %d are left", tool, most.Tokens,
 			p.MaxTokens, max(g.tokens, 0))
 	}
 	return nil

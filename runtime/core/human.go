@@ -60,7 +60,7 @@ func (q *Question) decode(answer string) ([]byte, *value.ToolError) {
 			b, _ := json.Marshal(x)
 			return b, nil
 		}
-		return nil, value.Invalid("%q is no number", value.Clip(answer, 100))
+		return nil, value.Invalid("%q is not a number", value.Clip(answer, 100))
 	case "bool":
 		switch answer {
 		case "yes", "true":
@@ -92,7 +92,7 @@ func WithHuman(a Asker) Option { return func(rt *Runtime) { rt.asker = a } }
 // Nobody is the error of a question that nobody is there to answer. Its code is TIMEOUT, because it is the same to a
 // workflow whether nobody was there or nobody answered in time.
 func Nobody(why string) *value.ToolError {
-	return value.Errorf(value.Timeout, "nobody is there to answer: %s", why)
+	return value.Errorf(value.Timeout, "no user is available to answer: %s", why)
 }
 
 // Answer is the set of types that an answer can have.
@@ -148,7 +148,7 @@ func (r *Run) answer(ctx context.Context, n *Node, q Question) (string, error) {
 	rt, w := r.state.rt, r.state.waits
 	journal, _ := r.eng.(Waiter)
 	if rt.asker == nil && w == nil {
-		return "", Nobody("this program asks no one")
+		return "", Nobody("this program asks no users")
 	}
 	q.Text, q.Key = rt.redactor.Load().Text(q.Text), r.scope.path()+n.ID
 	c := callOf(ctx)

@@ -40,8 +40,8 @@ func TestAnswers(t *testing.T) {
 		{runtime.Question{Type: "int"}, "1.0", `"1.0" is not an integer`},
 		{runtime.Question{Type: "int"}, "9223372036854775808", `"9223372036854775808" is not an integer`},
 		{runtime.Question{Type: "float"}, "1e3", ""},
-		{runtime.Question{Type: "float"}, "NaN", `"NaN" is no number`},
-		{runtime.Question{Type: "float"}, "1e999", `"1e999" is no number`},
+		{runtime.Question{Type: "float"}, "NaN", `"NaN" is not a number`},
+		{runtime.Question{Type: "float"}, "1e999", `"1e999" is not a number`},
 		{runtime.Question{Type: "bool"}, "no", ""},
 		{runtime.Question{Type: "bool"}, "true", ""},
 		{runtime.Question{Type: "bool"}, "maybe", `"maybe" is neither yes nor no`},
@@ -76,7 +76,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, err = flow.AskOr(r, n, runtime.Question{}, true)
-	wantCode(t, err, value.ValidationError) // a wrong answer is no missing one
+	wantCode(t, err, value.ValidationError) // a wrong answer is not a missing one
 }
 
 // Nobody who can be asked, and nobody who answers in time, are the same to a workflow.

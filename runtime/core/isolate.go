@@ -28,7 +28,7 @@ func (r *Run) isolate(ctx context.Context, h *Head, o *toolOptions) error {
 		}
 	}
 	if got < need {
-		return value.Errorf(value.SandboxError, "tool %s needs the sandbox tier %s, and %s is what there is", h.Tool, need, got)
+		return value.Errorf(value.SandboxError, "tool %s needs the sandbox tier %s, but only %s is available", h.Tool, need, got)
 	}
 	if got > Native {
 		h.metadata().Sandbox = got
@@ -44,7 +44,7 @@ func (rt *Runtime) findTiers() error {
 	for _, n := range rt.info.Needs {
 		got, err := n.Isolation.Obtain(context.Background(), n.Tier)
 		if err == nil && got < n.Tier {
-			err = value.Errorf(value.SandboxError, "the sandbox tier %s is needed, and %s is what there is", n.Tier, got)
+			err = value.Errorf(value.SandboxError, "the sandbox tier %s is required, but only %s is available", n.Tier, got)
 		}
 		if err != nil {
 			return &NodeError{Node: n.Node, Key: n.Node.ID, Err: err}

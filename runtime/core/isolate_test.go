@@ -32,7 +32,7 @@ func TestNewNeedsTiers(t *testing.T) {
 		want string
 	}{
 		{m: machine{tier: runtime.GVisor}},
-		{m: machine{tier: runtime.Process}, want: "f.yaml:3:1: node boxed: SANDBOX_ERROR: the sandbox tier gvisor is needed, and process is what there is"},
+		{m: machine{tier: runtime.Process}, want: "f.yaml:3:1: node boxed: SANDBOX_ERROR: the sandbox tier gvisor is required, but only process is available"},
 		{m: machine{err: missing}, want: "f.yaml:3:1: node boxed: SANDBOX_ERROR: gVisor is missing"},
 		{m: machine{err: missing}, o: []runtime.Option{runtime.WithEngine(journal.Replay(journal.NewRecorder().Journal()))}}, // runs no tool
 	} {

@@ -77,7 +77,7 @@ func TestLogsAreBounded(t *testing.T) {
 	}
 }
 
-// Secrets are taken out, also those that come in pieces, and what is no UTF-8 is replaced.
+// Secrets are taken out, also those that come in pieces, and what is not UTF-8 is replaced.
 func TestLogsAreClean(t *testing.T) {
 	const canary = "s3cret-canary-0001"
 	say := flow.Bind("t.say@1", flow.Reads, func(ctx context.Context, in string) (string, error) {

@@ -18,7 +18,7 @@ type Node struct {
 	Max      int           // map: most items, loop: most iterations; 0 = unbounded
 	Every    time.Duration // loop: between the beginnings of iterations; 0 = at once
 	Within   time.Duration // loop: no iteration begins later than that after the first one; 0 = no bound
-	GoOn     bool          // loop: the end of Within is no error
+	GoOn     bool          // loop: the end of Within is not an error
 	Catch    []value.Code  // codes the workflow handles with catch
 	CatchAny bool          // catch any: every tool error is handled
 	Policy   *Policy       // flow: what the sub-workflow may do

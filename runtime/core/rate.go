@@ -81,7 +81,7 @@ func (r *Run) paced(ctx context.Context, h *Head, l *rate) error {
 	}
 	wait, ok := l.reserve(r.Now(), deadline)
 	if !ok {
-		te := value.Errorf(value.RateLimit, "tool %s may be called %d times in %v, and the next turn is after the deadline", h.Tool, l.n, l.period)
+		te := value.Errorf(value.RateLimit, "tool %s is limited to %d calls in %v; the next slot is after the deadline", h.Tool, l.n, l.period)
 		te.RetryAfterS = ptr(wait.Seconds())
 		return te
 	}

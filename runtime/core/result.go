@@ -11,7 +11,7 @@ func Some[T any](v T, err error) (*T, error) {
 	return &v, nil
 }
 
-// Skip is on_error: skip for nodes that are no single call: a tool error leaves nil, any other error stays one.
+// Skip is on_error: skip for nodes that are not a single call: a tool error leaves nil, any other error stays one.
 func Skip[T any](v T, err error) (*T, error) {
 	if err != nil {
 		return nil, Skipped(err)
@@ -19,7 +19,7 @@ func Skip[T any](v T, err error) (*T, error) {
 	return &v, nil
 }
 
-// Catch is catch for nodes that are no single call: exactly one of its results is set.
+// Catch is catch for nodes that are not a single call: exactly one of its results is set.
 func Catch[T any](n *Node, v T, err error) (*T, *value.ToolError, error) {
 	if err == nil {
 		return &v, nil, nil
@@ -41,7 +41,7 @@ func CatchOptional[T any](n *Node, v *T, err error) (*T, *value.ToolError, error
 // SetOnce guards a state field with merge: set_once: the second write is a VALIDATION_ERROR. done remembers the first.
 func SetOnce(r *Run, n *Node, field string, done *bool) error {
 	if *done {
-		return r.Fail(n, value.Invalid("state.%s was set before, and is declared set_once", field))
+		return r.Fail(n, value.Invalid("state.%s was already set and is declared set_once", field))
 	}
 	*done = true
 	return nil

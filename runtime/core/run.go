@@ -112,7 +112,7 @@ func New(info *Info, opts ...Option) (*Runtime, error) {
 		o(rt)
 	}
 	if rt.slotless {
-		return nil, fmt.Errorf("workflow %s: New was given nil in place of its Slots", info.Name)
+		return nil, fmt.Errorf("workflow %s: New received nil instead of Slots", info.Name)
 	}
 	if err := rt.checkPolicies(); err != nil {
 		return nil, err
@@ -469,7 +469,7 @@ func (r *Run) exhausted(n *Node) error {
 	if n.Max == 1 {
 		times = "time"
 	}
-	return r.Fail(n, value.Errorf(value.PolicyDenied, "%s ran %d %s, which is its bound, and is not done", n.ID, n.Max, times))
+	return r.Fail(n, value.Errorf(value.PolicyDenied, "%s ran %d %s, its bound, without finishing", n.ID, n.Max, times))
 }
 
 // Sleep waits for d, or returns the cancelled run error when the scope is cancelled first.

@@ -75,7 +75,7 @@ type receiver struct {
 
 // Visit returns a Run for the reserved visit of n, under the keys of r. take is given the receipt of its call, in the
 // call's goroutine, unless a run error ended it. Text of more than room bytes, and values of type Value whose JSON has more, are cut
-// and kept whole where there is a store for that, as MaxOutput says; 0 is no bound.
+// and kept whole where there is a store for that, as MaxOutput says; 0 means no bound.
 func (r *Run) Visit(n *Node, visit int32, room int, take func(Receipt)) *Run {
 	c := &struct {
 		run   Run

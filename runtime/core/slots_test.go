@@ -35,7 +35,7 @@ func TestSlots(t *testing.T) {
 			t.Error(out, err)
 		}
 	}
-	if _, err := flow.New(info, runtime.WithSlots[greeter](nil)); err == nil || !strings.Contains(err.Error(), "workflow slots: New was given nil in place of its Slots") {
+	if _, err := flow.New(info, runtime.WithSlots[greeter](nil)); err == nil || !strings.Contains(err.Error(), "workflow slots: New received nil instead of Slots") {
 		t.Error(err)
 	}
 }

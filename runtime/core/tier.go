@@ -35,5 +35,5 @@ func (t *Tier) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return value.Invalid("%q is no sandbox tier", value.Clip(string(b), 40))
+	return value.Invalid("%q is not a sandbox tier", value.Clip(string(b), 40))
 }

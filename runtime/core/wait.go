@@ -118,5 +118,5 @@ func (r *Run) late(n *Node, rounds int) error {
 	if rounds == 1 {
 		times = "time"
 	}
-	return r.Fail(n, value.Errorf(value.Timeout, "%s ran %d %s in %v, which is its timeout, and is not done", n.ID, rounds, times, n.Within))
+	return r.Fail(n, value.Errorf(value.Timeout, "%s ran %d %s in %v, its timeout, without finishing", n.ID, rounds, times, n.Within))
 }

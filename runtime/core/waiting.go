@@ -62,7 +62,7 @@ func (r *Run) patient() {
 	r.ctx = s.ctx
 }
 
-// wait is what a question does that nobody is there to answer: the run stops until there is one. A node's timeout counts
+// wait is what a question does that no user is available to answer: the run stops until there is one. A node's timeout counts
 // from the first time that it was asked.
 func (w *waits) wait(ctx context.Context, r *Run, h *Head, q Question) error {
 	if limit := r.Limit(h).Of; limit > 0 && h.Since != nil {

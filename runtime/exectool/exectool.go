@@ -18,7 +18,7 @@
 // isolation, in a private directory where Dir is empty. Without one a command has
 // the rights of this program; it leaves no core dump and, on Linux, has limits on
 // memory and open files that only a fault goes beyond. They are set once it has
-// started: a guard against accidents and no wall. On systems without process groups only the first process is killed.
+// started: a guard against accidents, not a security boundary. On systems without process groups only the first process is killed.
 //
 // # Errors
 //
@@ -27,13 +27,13 @@
 //   - POLICY_DENIED: output beyond the cap (details max_output), as with
 //     flow.MaxOutput
 //   - SANDBOX_ERROR: the program is missing, is not executable, could not be
-//     started or not be isolated; nothing ran, and trying again does not help. An
+//     started or not be isolated; nothing ran, and a retry does not help. An
 //     isolated command that went beyond the size of its private directory, too
 //   - TIMEOUT: the context's deadline passed
 //   - PROVIDER_ERROR: exit code other than 0 (details exit_code, stderr) or death
 //     by a signal (details signal, stderr)
 //
-// Cancellation comes back as the context's error, which is no tool error.
+// Cancellation comes back as the context's error, not as a tool error.
 package exectool
 
 import (
@@ -163,7 +163,7 @@ func StandIn[In, Out any](name string, e flow.Effects, script string, o ...flow.
 	return bind(name, e, func(ctx context.Context, in In) (Out, error) {
 		var v Out
 		if script == "" {
-			return v, value.Errorf(value.SandboxError, "nothing stands in for the function of %s; name a command with `--slot`", name)
+			return v, value.Errorf(value.SandboxError, "no implementation of %s is given; name a command with `--slot`", name)
 		}
 		c := Command{Shell: script, Stdin: value.JSON(in)}
 		out, err := run(ctx, &c, int(c.maxOutput()))

@@ -11,7 +11,7 @@ import (
 )
 
 // capped keeps what is written to it up to max bytes and closes over when there
-// is more. Without keep it is no result, and goes to the logs.
+// is more. Without keep it is not a result, and goes to the logs.
 type capped struct {
 	keep bool
 	max  int64

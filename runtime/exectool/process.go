@@ -173,7 +173,7 @@ func (s *streams) copy() {
 	go func() {
 		defer close(s.fed)
 		if s.in != nil {
-			// A command is free not to read its input: a broken pipe is no error.
+			// A command is free not to read its input: a broken pipe is not an error.
 			_, _ = io.WriteString(s.in, s.stdin)
 			_ = s.in.Close()
 		}

@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 const openFiles = 4096
 
 // limit sets what a command without isolation may use: no core dumps, three quarters of the machine's memory for each process,
-// and open files. A limit that is lower already stays. The process runs already, so this is no wall, and a failure no error.
+// and open files. A limit that is lower already stays. The process runs already, so this is not a wall, and a failure no error.
 func limit(pid int) {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: openFiles}
 	var info unix.Sysinfo_t

@@ -99,7 +99,7 @@ type (
 	//		Max      int             // map: most items, loop: most iterations; 0 = unbounded
 	//		Every    time.Duration   // loop: between the beginnings of iterations; 0 = at once
 	//		Within   time.Duration   // loop: no iteration begins later than that after the first one; 0 = no bound
-	//		GoOn     bool            // loop: the end of Within is no error
+	//		GoOn     bool            // loop: the end of Within is not an error
 	//		Catch    []value.Code    // codes the workflow handles with catch
 	//		CatchAny bool            // catch any: every tool error is handled
 	//		Policy   *runtime.Policy // flow: what the sub-workflow may do
@@ -358,7 +358,7 @@ func ParallelLimit(r *Run, limit int, branches ...func(*Run) error) error {
 }
 
 // Graph runs steps that depend on each other: each starts as soon as all in After have ended, without barriers.
-// Errors are as in Parallel; no step starts after one that failed. Nodes in After that are no step count as ended.
+// Errors are as in Parallel; no step starts after one that failed. Nodes in After that are not a step count as ended.
 func Graph(r *Run, steps ...Step) error {
 	return core.Graph(r, steps...)
 }
@@ -518,7 +518,7 @@ func Filled[In any](f func(In) (In, error)) ToolOption {
 	return core.Filled[In](f)
 }
 
-// Catch is catch for nodes that are no single call: exactly one of its results is set.
+// Catch is catch for nodes that are not a single call: exactly one of its results is set.
 func Catch[T any](n *Node, v T, err error) (*T, *value.ToolError, error) {
 	return core.Catch[T](n, v, err)
 }
@@ -540,7 +540,7 @@ func FailedNode(ids []string, errs ...*value.ToolError) string {
 	return core.FailedNode(ids, errs...)
 }
 
-// Skip is on_error: skip for nodes that are no single call: a tool error leaves nil, any other error stays one.
+// Skip is on_error: skip for nodes that are not a single call: a tool error leaves nil, any other error stays one.
 func Skip[T any](v T, err error) (*T, error) {
 	return core.Skip[T](v, err)
 }

@@ -25,7 +25,7 @@ const maxCassette = 256 << 20
 
 func (f cassetteFile) root() (*os.Root, error) {
 	if !filepath.IsLocal(filepath.FromSlash(f.name)) {
-		return nil, errors.New("it is outside of the folder of its case")
+		return nil, errors.New("it is outside the folder of its case")
 	}
 	dir := f.dir
 	if dir == "" {
@@ -41,7 +41,7 @@ func reason(err error) error {
 	case !ok:
 		return err
 	case strings.HasSuffix(p.Err.Error(), "path escapes from parent"):
-		return errors.New("it lies outside of the folder of its test file")
+		return errors.New("it is outside the folder of its test file")
 	}
 	return p.Err
 }
@@ -63,7 +63,7 @@ func (f cassetteFile) load() (_ *journal.Journal, err error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() || st.Size() > maxCassette {
-		return nil, fmt.Errorf("it is no regular file of at most %d MiB", maxCassette>>20)
+		return nil, fmt.Errorf("it is not a regular file of at most %d MiB", maxCassette>>20)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxCassette))
 	if err != nil {

@@ -71,7 +71,7 @@ func TestCassettesStayInTheirFolder(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "testdata")); err != nil {
 		t.Skip(err)
 	}
-	if got := record(dir, "testdata/c.jsonl"); len(got) == 0 || !strings.HasSuffix(got[0], "it lies outside of the folder of its test file") {
+	if got := record(dir, "testdata/c.jsonl"); len(got) == 0 || !strings.HasSuffix(got[0], "it is outside the folder of its test file") {
 		t.Errorf("a link leads out of the folder: %q", got)
 	}
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 1 { // the folder "in"
@@ -83,7 +83,7 @@ func TestCassettesStayInTheirFolder(t *testing.T) {
 	}
 	c := one(t, `"input": {"name": "ada"}`)
 	c.Cassette = "c.jsonl"
-	if got := messages(w.execute(t.Context(), filepath.Dir(pipe), c, mode{})); len(got) == 0 || !strings.Contains(got[0], "no regular file") {
+	if got := messages(w.execute(t.Context(), filepath.Dir(pipe), c, mode{})); len(got) == 0 || !strings.Contains(got[0], "not a regular file") {
 		t.Errorf("a pipe is a cassette: %v", got)
 	}
 }

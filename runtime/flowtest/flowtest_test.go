@@ -308,7 +308,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r Result
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Case != "b" || len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Message, "there is no cassette b.jsonl") {
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Case != "b" || len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Message, "cassette b.jsonl does not exist") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	for _, bad := range []string{"", "7", `{"suite": {}}x`, `{"suite": {"files": 1}}`, `{"suit": {}}`, `{}`} {

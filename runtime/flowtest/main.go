@@ -30,7 +30,7 @@ func Main[W interface {
 }, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	results := os.Stdout
-	os.Stdout = os.Stderr // what tools print is no result
+	os.Stdout = os.Stderr // what tools print is not a result
 	err := serve(ctx, os.Stdin, results, bind(info, start))
 	stop()
 	if err != nil {

@@ -121,7 +121,7 @@ func matchCondition(at, name string, arg, got value.Value) string {
 		}
 		want = "a mapping with " + want
 	default:
-		return differs(at, "cannot be compared: there is no condition "+name)
+		return differs(at, "cannot be compared: unknown condition "+name)
 	}
 	if ok {
 		return ""

@@ -41,7 +41,7 @@ func TestMatch(t *testing.T) {
 		{`{"$any": true}`, `0`, ""},
 		{`{"$any": true}`, `null`, "is null, want any value"},
 		{`{"a": {"$any": true}}`, `{}`, "a is null, want any value"},
-		{`{"$other": 1}`, `1`, "cannot be compared: there is no condition $other"},
+		{`{"$other": 1}`, `1`, "cannot be compared: unknown condition $other"},
 		{`{"$min": 1, "$max": 2}`, `1`, `is 1, want {"$min":1,"$max":2}`}, // two keys are no condition
 	} {
 		want, err := value.Parse([]byte(tt.want))

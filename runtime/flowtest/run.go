@@ -102,7 +102,7 @@ func (w *workflow) execute(ctx context.Context, dir string, c *Case, m mode) (re
 		return fail([]string{"input"}, "%v", ns)
 	}
 	if len(o.log.failed) > 0 && missing {
-		return fail([]string{"cassette"}, "there is no cassette %s; `flowgen test --record --run %s` runs the workflow and writes it", c.Cassette, c.Name)
+		return fail([]string{"cassette"}, "cassette %s does not exist; `flowgen test --record --run %s` runs the workflow and writes it", c.Cassette, c.Name)
 	}
 	for _, why := range o.log.failed {
 		fail([]string{"cassette"}, "%s", why)

@@ -2,8 +2,8 @@
 // server is needed. `flowgen test` and the tests that `flowgen generate` writes use it; the cases are compiled from
 // *.test.yaml files, which docs/testing.md describes.
 //
-// A cassette is a journal of package journal. A call that it does not hold, or holds with another input, fails its case, and
-// so does a record that the case does not ask for.
+// A cassette is a journal of package journal. A call that is missing, or recorded with another input, fails its case, and
+// so does an unused record.
 package flowtest
 
 import (

@@ -67,7 +67,7 @@ func (x *exchange) failed(err error) error {
 	)
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		message = "there is no host of that name"
+		message = "host not found"
 	case errors.As(err, &dns):
 		message = "its name could not be resolved"
 	case errors.As(err, &record):
@@ -173,7 +173,7 @@ func (x *exchange) refused() error {
 	return e
 }
 
-// preview is the beginning of the body as printable text without secrets, empty when it is no text.
+// preview is the beginning of the body as printable text without secrets, empty when it is not text.
 func (x *exchange) preview() string {
 	defer x.hurry()()
 	data, cut, err := x.body(2 * bodyBytes) // so that what is kept ends with a secret as a whole

@@ -21,7 +21,7 @@ import (
 // floodNode has a timeout, which ends what nothing else has ended.
 var floodNode = &flow.Node{ID: "n", Pos: "f.yaml:1:1", Timeout: 300 * time.Millisecond}
 
-// TestFloods: servers that send for ever what is no body. Each call ends with a tool error, in little memory.
+// TestFloods: servers that send for ever what is not a body. Each call ends with a tool error, in little memory.
 func TestFloods(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 	big := strings.Repeat("x", 1<<10)

@@ -21,7 +21,7 @@ var blocks = map[string]bool{
 var cells = map[string]bool{"td": true, "th": true}
 
 // htmlText returns a page's title and what a reader sees of it: blocks on lines, white space as one space, entities as
-// characters. It reads any text, in linear time, and is no parser: markup that is broken comes out as a browser would
+// characters. It reads any text, in linear time, and is not a parser: markup that is broken comes out as a browser would
 // not show it, but nothing between < and > of a tag does.
 func htmlText(doc string) (title, text string) {
 	w := &lines{}

@@ -57,7 +57,7 @@
 // few headers, and the first bytes of the body as printable text. Values of
 // secrets are taken out of everything that goes into an error.
 //
-// Cancellation comes back as the context's error, which is no tool error.
+// Cancellation comes back as the context's error, not as a tool error.
 package httptool
 
 import (

@@ -177,8 +177,8 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 	}{
 		{"line break in a header", Request{URL: URL(s.URL), Header: []Field{{"X-A", "a\r\nEvil: 1"}}}, nil, value.ValidationError, "header X-A has a line break or another control character"},
 		{"NUL in a header", Request{URL: URL(s.URL), Header: []Field{{"X-A", "a\x00"}}}, nil, value.ValidationError, "header X-A has a line break or another control character"},
-		{"name of a header", Request{URL: URL(s.URL), Header: []Field{{"X A:\n", ""}}}, nil, value.ValidationError, "X A:  is no name of a header"},
-		{"no name", Request{URL: URL(s.URL), Header: []Field{{"", "x"}}}, nil, value.ValidationError, " is no name of a header"},
+		{"name of a header", Request{URL: URL(s.URL), Header: []Field{{"X A:\n", ""}}}, nil, value.ValidationError, "X A:  is not a valid header name"},
+		{"no name", Request{URL: URL(s.URL), Header: []Field{{"", "x"}}}, nil, value.ValidationError, " is not a valid header name"},
 		{"host", Request{URL: URL(s.URL), Header: []Field{{"host", "x"}}}, nil, value.ValidationError, "header host is set by the connection"},
 		{"length", Request{URL: URL(s.URL), Header: []Field{{"Content-Length", "1"}}}, nil, value.ValidationError, "header Content-Length is set by the connection"},
 		{"method", Request{Method: "GET /", URL: URL(s.URL)}, nil, value.ValidationError, `the request cannot be made: net/http: invalid method "GET /"`},
@@ -226,8 +226,8 @@ func TestText(t *testing.T) {
 		{"latin 1", "text/plain; charset=ISO-8859-1", "gr\xf6\xdfe", "größe", ""},
 		{"empty", "text/plain", "", "", ""},
 		{"other charset", "text/plain; charset=shift_jis", "a", "", "is in charset shift_jis; utf-8, us-ascii and iso-8859-1 can be read"},
-		{"not utf-8", "text/plain", "gr\xf6", "", "is no text in UTF-8"},
-		{"image", "image/png", "\x89PNG\r\n", "", "is no text in UTF-8"},
+		{"not utf-8", "text/plain", "gr\xf6", "", "is not UTF-8 text"},
+		{"image", "image/png", "\x89PNG\r\n", "", "is not UTF-8 text"},
 		{"html stays", "text/html", "<p>a", "<p>a", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -340,10 +340,10 @@ func TestGzip(t *testing.T) {
 		{"identity", "identity", "a", "a", ""},
 		{"two members", "gzip", zip(t, "a") + zip(t, "b"), "ab", ""},
 		{"nothing", "gzip", "", "", ""},
-		{"no gzip", "gzip", "hello, this is no gzip", "", "is no valid gzip data"},
-		{"cut", "gzip", zip(t, long)[:40], "", "is no valid gzip data"},
-		{"cut in its head", "gzip", zip(t, long)[:4], "", "is no valid gzip data"},
-		{"wrong sum", "gzip", zip(t, long)[:len(zip(t, long))-8] + "\x00\x00\x00\x00\x00\x00\x00\x00", "", "is no valid gzip data"},
+		{"no gzip", "gzip", "hello, this is no gzip", "", "is not valid gzip data"},
+		{"cut", "gzip", zip(t, long)[:40], "", "is not valid gzip data"},
+		{"cut in its head", "gzip", zip(t, long)[:4], "", "is not valid gzip data"},
+		{"wrong sum", "gzip", zip(t, long)[:len(zip(t, long))-8] + "\x00\x00\x00\x00\x00\x00\x00\x00", "", "is not valid gzip data"},
 		{"brotli", "br", "x", "", "is encoded as br, which was not asked for"},
 		{"twice", "gzip, gzip", zip(t, zip(t, "a")), "", "is encoded as gzip, gzip, which was not asked for"},
 	} {

@@ -48,7 +48,7 @@ func (x *exchange) describe() (Response, error) {
 		r.Title = clip(r.Title, 300)
 	case isJSON(kind) && !cut:
 		if r.JSON, err = value.Parse(data); err != nil {
-			return Response{}, x.invalid("is no valid JSON: " + reason(err))
+			return Response{}, x.invalid("is not valid JSON: " + reason(err))
 		}
 	}
 	r.Text = clip(text, x.config.preview)

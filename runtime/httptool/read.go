@@ -112,7 +112,7 @@ func (x *exchange) body(limit int64) (data []byte, cut bool, err error) {
 	case w.over:
 		return data, true, nil
 	case err != nil && !cut:
-		return data, false, x.invalid("is no valid gzip data")
+		return data, false, x.invalid("is not valid gzip data")
 	}
 	return data, cut, nil
 }
@@ -171,7 +171,7 @@ func (x *exchange) unzip(w *wire) (*gzip.Reader, error) {
 	case err == io.EOF && w.left == before: // the answer to HEAD, or nothing to say
 		return nil, nil
 	}
-	return nil, x.invalid("is no valid gzip data")
+	return nil, x.invalid("is not valid gzip data")
 }
 
 // whole reads the body and refuses one that is larger than most bytes.
@@ -225,7 +225,7 @@ func (x *exchange) tooLarge() error {
 func (x *exchange) discard() {
 	if n := x.resp.ContentLength; n <= drained {
 		defer x.hurry()()
-		_, _ = io.CopyN(io.Discard, x.resp.Body, drained) // nobody wants it: that it ends early is no error
+		_, _ = io.CopyN(io.Discard, x.resp.Body, drained) // nobody wants it: that it ends early is not an error
 	}
 }
 
@@ -336,7 +336,7 @@ func (x *exchange) utf8(data []byte, charset string) ([]byte, error) {
 		return nil, x.invalid("is in charset " + plain.Line(charset, 64) + "; utf-8, us-ascii and iso-8859-1 can be read")
 	}
 	if !utf8.Valid(data) {
-		return nil, x.invalid("is no text in UTF-8")
+		return nil, x.invalid("is not UTF-8 text")
 	}
 	return bytes.TrimPrefix(data, []byte("\uFEFF")), nil
 }

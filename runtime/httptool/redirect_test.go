@@ -84,9 +84,9 @@ func TestRedirects(t *testing.T) {
 		{"metadata", "GET", "/302?to=http://169.254.169.254/latest", nil, nil, value.PolicyDenied, "169.254.169.254 was not contacted: it is a cloud metadata service; policy.net.allow must name it"},
 		{"private", "GET", "/302?to=http://10.0.0.1/", nil, nil, value.PolicyDenied, "10.0.0.1 was not contacted: it is private; policy.net.allow must name it"},
 		{"spelled in hex", "GET", "/302?to=http://[::ffff:a9fe:a9fe]/", nil, nil, value.PolicyDenied, "::ffff:a9fe:a9fe was not contacted: its address 169.254.169.254 is a cloud metadata service; policy.net.allow must name it"},
-		{"file", "GET", "/302?to=file:///etc/passwd", nil, nil, value.PolicyDenied, host(a) + " redirects to what is refused: scheme file is not allowed: only http and https are"},
-		{"user", "GET", "/302?to=http://u:p@127.0.0.1/", nil, nil, value.PolicyDenied, host(a) + " redirects to what is refused: a URL with a user or password is not allowed"},
-		{"no URL", "GET", "/302?to=http://%2500%25/", nil, nil, value.ProviderError, host(a) + " redirects to something that is no URL"},
+		{"file", "GET", "/302?to=file:///etc/passwd", nil, nil, value.PolicyDenied, host(a) + " redirects to a forbidden URL: scheme file is not allowed: only http and https are"},
+		{"user", "GET", "/302?to=http://u:p@127.0.0.1/", nil, nil, value.PolicyDenied, host(a) + " redirects to a forbidden URL: a URL with a user or password is not allowed"},
+		{"no URL", "GET", "/302?to=http://%2500%25/", nil, nil, value.ProviderError, host(a) + " redirects to an invalid URL"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			here, there = nil, nil

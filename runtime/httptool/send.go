@@ -185,7 +185,7 @@ var connection = map[string]bool{
 
 func checkHeader(f Field) error {
 	if !isToken(f.Name) {
-		return value.Invalid("%s is no name of a header", plain.Line(f.Name, 64))
+		return value.Invalid("%s is not a valid header name", plain.Line(f.Name, 64))
 	}
 	if connection[http.CanonicalHeaderKey(f.Name)] {
 		return value.Invalid("header %s is set by the connection", f.Name)
@@ -254,10 +254,10 @@ func basic(secret string) (string, bool) {
 func (x *exchange) redirect(old *http.Request, status int, location string, given *Body) (*http.Request, error) {
 	to, err := old.URL.Parse(location)
 	if err != nil {
-		return nil, value.Errorf(value.ProviderError, "%s redirects to something that is no URL", x.host())
+		return nil, value.Errorf(value.ProviderError, "%s redirects to an invalid URL", x.host())
 	}
 	if err := checkURL(to); err != nil {
-		return nil, x.denied("%s redirects to what is refused: %s", x.host(), reason(err))
+		return nil, x.denied("%s redirects to a forbidden URL: %s", x.host(), reason(err))
 	}
 	if old.URL.Scheme == "https" && to.Scheme != "https" {
 		return nil, x.denied("%s redirects from https to http", x.host())
@@ -277,7 +277,7 @@ func (x *exchange) redirect(old *http.Request, status int, location string, give
 	}
 	req, err := http.NewRequestWithContext(x.ctx, method, to.String(), body)
 	if err != nil {
-		return nil, value.Errorf(value.ProviderError, "%s redirects to something that is no URL", x.host())
+		return nil, value.Errorf(value.ProviderError, "%s redirects to an invalid URL", x.host())
 	}
 	for name, values := range old.Header {
 		if foreign && !carried[name] || body == nil && strings.HasPrefix(name, "Content-") {

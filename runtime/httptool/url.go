@@ -111,7 +111,7 @@ func appendValue(b []byte, at part, name, v string) ([]byte, error) {
 	case inAuthority:
 		n, err := strconv.ParseUint(v, 10, 16)
 		if err != nil || n == 0 || several || !afterHost(b) {
-			return nil, invalidValue(bare, "is no port")
+			return nil, invalidValue(bare, "is not a port")
 		}
 		return strconv.AppendUint(b, n, 10), nil
 	case inQuery:

@@ -57,14 +57,14 @@ func TestLost(t *testing.T) {
 	for _, tt := range []struct{ given, is, want string }{
 		{`{"a":1}`, `{"a":1}`, ""},
 		{`{"a":1}`, `{"a":1,"b":2}`, ""},
-		{`{"a":1,"b":2}`, `{"a":1}`, "there is no field b"},
-		{`{"a":{"b":2}}`, `{"a":{}}`, "there is no field a.b"},
+		{`{"a":1,"b":2}`, `{"a":1}`, "unknown field b"},
+		{`{"a":{"b":2}}`, `{"a":{}}`, "unknown field a.b"},
 		{`{"a":0,"b":"","c":null,"d":[],"e":{},"f":false}`, `{}`, ""},
-		{`{"a":0,"b":1}`, `{}`, "there is no field b"},
+		{`{"a":0,"b":1}`, `{}`, "unknown field b"},
 		{`[1,2]`, `[1,2]`, ""},
 		{`[1,2]`, `[1]`, "it cannot be [1,2]"},
 		{`[]`, `[1]`, "it cannot be []"},
-		{`[1,{"x":1}]`, `[1,{}]`, "there is no field [1].x"},
+		{`[1,{"x":1}]`, `[1,{}]`, "unknown field [1].x"},
 		{`{"a":[1]}`, `{"a":{}}`, "a cannot be [1]"},
 		{`{"a":{}}`, `{"a":[]}`, "a cannot be {}"},
 		{`1`, `1.5`, ""},
@@ -127,7 +127,7 @@ func TestTake(t *testing.T) {
 		want               string
 	}{
 		{"the same", `{"a":1}`, `{"a":1}`, nil, ""},
-		{"a field more", `{"a":1,"b":2}`, `{"a":1}`, nil, "there is no field b"},
+		{"a field more", `{"a":1,"b":2}`, `{"a":1}`, nil, "unknown field b"},
 		{"null for nothing", `null`, `{}`, nil, ""},
 		{"null for a value", `null`, `0`, nil, "it cannot be null"},
 		{"nothing for null", `{}`, `null`, nil, "it cannot be {}"},
@@ -185,9 +185,9 @@ func TestPast(t *testing.T) {
 		{name: "a result of another input", effects: flow.Writes, record: other(finished), want: true, err: "input is 1, was 2"},
 		{name: "a result, edited elsewhere", effects: flow.Writes, record: finished, nodes: same, want: true, out: `{"b":2}`},
 		{name: "a result that was read, of another input, edited elsewhere", effects: flow.Reads, record: other(finished), nodes: same, want: false},
-		{name: "a write of another input, edited elsewhere", effects: flow.Writes, record: other(finished), nodes: same, want: true, err: "has run already, and its effects are writes: diverged"},
+		{name: "a write of another input, edited elsewhere", effects: flow.Writes, record: other(finished), nodes: same, want: true, err: "has already run with effects writes: diverged"},
 		{name: "a read, edited", effects: flow.Reads, record: finished, nodes: edited, want: false},
-		{name: "a write, edited", effects: flow.Writes, record: finished, nodes: edited, want: true, err: "node n has changed. It is not run again by itself"},
+		{name: "a write, edited", effects: flow.Writes, record: finished, nodes: edited, want: true, err: "node n has changed. It is not repeated automatically"},
 		{name: "a write, edited, that may run again", effects: flow.Writes, record: finished, nodes: edited, redo: yes, want: false},
 		{name: "a write, edited, that may not", effects: flow.Writes, record: finished, nodes: edited, redo: no, want: true, err: "node n has changed"},
 		{name: "an answer of a model, edited", effects: flow.External, record: metered(finished), nodes: edited, want: false},
@@ -198,7 +198,7 @@ func TestPast(t *testing.T) {
 		{name: "a read that had begun with another input", effects: flow.Reads, record: other(begun), want: false, err: "input is 1, was 2"},
 		{name: "the same, edited", effects: flow.Reads, record: other(begun), nodes: edited, want: false},
 		{name: "the same, edited elsewhere", effects: flow.Reads, record: other(begun), nodes: same, want: false},
-		{name: "a write that had begun", effects: flow.Writes, record: begun, want: true, err: "call n had begun and has no result; it may have happened (call_id c)"},
+		{name: "a write that had begun", effects: flow.Writes, record: begun, want: true, err: "call n had started and has no result; it may have happened (call_id c)"},
 		{name: "a write that had begun with another input", effects: flow.Writes, record: other(begun), want: true, err: "input is 1, was 2"},
 		{name: "the same, edited, and made again with its key", effects: flow.Writes, record: other(begun), nodes: edited, doubt: &flow.Doubt{Policy: flow.RetryWithKey}, want: false},
 		{name: "taken as done", effects: flow.Writes, record: begun, doubt: &flow.Doubt{Policy: flow.AssumeDone, Output: `{"c":3}`}, want: true, out: `{"c":3}`},
@@ -344,8 +344,8 @@ func TestAdd(t *testing.T) {
 		{"an answer with one", []string{`{"kind":"answer","key":"a","x":1}`}, "unknown field"},
 		{"a finish with one", []string{`{"kind":"finish","outcome":"failed","x":1}`}, "unknown field"},
 		{"a call with one", []string{`{"kind":"end","key":"a","attempt":1,"x":1}`}, "unknown field"},
-		{"an outcome nobody knows", []string{`{"kind":"finish","outcome":"lost"}`}, "there is no outcome"},
-		{"a kind nobody knows", []string{`{"kind":"x"}`}, "of another version"},
+		{"an outcome nobody knows", []string{`{"kind":"finish","outcome":"lost"}`}, "unknown outcome"},
+		{"a kind nobody knows", []string{`{"kind":"x"}`}, "another version"},
 		{"a kind that is no text", []string{`{"kind":1}`}, "kind cannot be a number"},
 		{"no JSON", []string{`{`}, "journal line 2"},
 	} {
@@ -452,7 +452,7 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	r := Record{Key: "n", Attempt: 1, Tool: "t@1", Input: []byte("1"), Output: []byte(`{"a":1,"b":2}`), Done: true, Given: true}
-	if err := r.Answer(&given{op(flow.Writes, "1"), `{"a":1}`}); err == nil || !strings.Contains(err.Error(), "does not fit: there is no field b") {
+	if err := r.Answer(&given{op(flow.Writes, "1"), `{"a":1}`}); err == nil || !strings.Contains(err.Error(), "does not fit: unknown field b") {
 		t.Errorf("an output that somebody has given: %v", err)
 	}
 	o := op(flow.Writes, "1")
@@ -466,7 +466,7 @@ func visible(b *engine.Metadata) [7]any {
 	return [...]any{b.Denied, b.Cost, b.Tokens, b.Metered, b.Truncated, len(b.Attachments), b.Sandbox}
 }
 
-// TestUnwritable: a value that is no JSON is an error, not a line.
+// TestUnwritable: a value that is not JSON is an error, not a line.
 func TestUnwritable(t *testing.T) {
 	for name, j := range map[string]*Journal{
 		"header": New(Header{Input: json.RawMessage("{")}),

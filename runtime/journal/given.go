@@ -51,7 +51,7 @@ func lost(at string, given, is value.Value) error {
 			a, _ := given.Get(k)
 			b, ok := is.Get(k)
 			if !ok && !zero(a) { // zero values may be left out
-				return fmt.Errorf("there is no field %s", below(at, k))
+				return fmt.Errorf("unknown field %s", below(at, k))
 			}
 			if !ok {
 				continue

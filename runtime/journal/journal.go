@@ -324,7 +324,7 @@ func (r *Record) end(op engine.Op) {
 	case errors.As(h.Err, &re) && re.Kind == runtime.Cancelled:
 		r.Cancelled = re.By
 	default:
-		r.Done = false // other run errors are no results
+		r.Done = false // other run errors are not results
 	}
 }
 

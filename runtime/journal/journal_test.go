@@ -278,7 +278,7 @@ func TestInDoubt(t *testing.T) {
 	j.Put(rec)
 	_, err := run(t, journal.Resume(j), body)
 	var re *runtime.RunError
-	if !errors.As(err, &re) || re.Kind != runtime.InDoubt || !strings.Contains(err.Error(), "call write had begun") || !strings.Contains(err.Error(), rec.CallID) {
+	if !errors.As(err, &re) || re.Kind != runtime.InDoubt || !strings.Contains(err.Error(), "call write had started") || !strings.Contains(err.Error(), rec.CallID) {
 		t.Fatal(err)
 	}
 	var asked []string
@@ -434,7 +434,7 @@ func TestParseRefuses(t *testing.T) {
 		header + header:          "a second header",
 		strings.Replace(header, `"format":1`, `"format":2`, 1):                                 "has format 2",
 		header + `{"kind":"wish"}`:                                                             "another version",
-		header + `{"kind":"finish","outcome":"won"}`:                                           `no outcome "won"`,
+		header + `{"kind":"finish","outcome":"won"}`:                                           `unknown outcome "won"`,
 		header + strings.Replace(record, `"tool":"t@1",`, ``, 1):                               "does not say its tool",
 		header + strings.Replace(record, `"key":"a"`, `"key":""`, 1):                           "needs a key",
 		header + strings.Replace(record, `"attempt":1`, `"attempt":0`, 1):                      "needs a key and an attempt",

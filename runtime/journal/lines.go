@@ -205,9 +205,9 @@ func (j *Journal) add(line []byte, at span) error {
 			j.finish = l.Finish
 			return nil
 		}
-		return fmt.Errorf("there is no outcome %q", l.Outcome)
+		return fmt.Errorf("unknown outcome %q", l.Outcome)
 	}
-	return fmt.Errorf("there is no line of kind %q: it is of another version of flowgen", head.Kind)
+	return fmt.Errorf("unknown kind of line %q: another version of flowgen wrote it", head.Kind)
 }
 
 func (j *Journal) addRun(line []byte, format int) error {

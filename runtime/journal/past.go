@@ -77,7 +77,7 @@ func (p *Past) Answer(op engine.Op) (answered bool, err error) {
 		if h.Effects < flow.Writes || rec.Metered || rec.Denied || p.redo != nil && p.redo(rec) {
 			return false, nil
 		}
-		return true, diverged("call %s has run already, and its effects are %s: %s. It is not run again by itself", rec.Key, h.Effects, changed)
+		return true, diverged("call %s has already run with effects %s: %s. It is not repeated automatically", rec.Key, h.Effects, changed)
 	}
 	if h.Effects < flow.Writes {
 		if h.Tool == engine.WaitTool || h.Tool == engine.HumanTool {
@@ -116,7 +116,7 @@ func (p *Past) doubtful(op engine.Op, rec Record) (answered bool, err error) {
 	}
 	switch {
 	case !ok:
-		return true, &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " had begun and has no result; it may have happened (call_id " + rec.CallID + ")"}
+		return true, &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " had started and has no result; it may have happened (call_id " + rec.CallID + ")"}
 	case d.Again:
 		return false, nil
 	}
@@ -125,7 +125,7 @@ func (p *Past) doubtful(op engine.Op, rec Record) (answered bool, err error) {
 		read = func(b []byte) error { return take(op, b) }
 	}
 	if err := read(d.Output); err != nil {
-		return true, &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " is taken as done, but the output given for it does not fit: " + err.Error()}
+		return true, &runtime.RunError{Kind: runtime.InDoubt, Message: "call " + rec.Key + " is assumed done, but the output given for it does not fit: " + err.Error()}
 	}
 	h.Start, h.End = rec.Start, rec.Start
 	return true, nil

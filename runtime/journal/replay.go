@@ -97,7 +97,7 @@ func (e *Replayer) Do(r *flow.Run, op engine.Op) error {
 		rec := e.journal.record(known)
 		if why := e.stale(rec); why != "" {
 			h.Replayed = true
-			return diverged("call %s has to run again: %s since it was recorded", key, why)
+			return diverged("call %s must be repeated: %s since it was recorded", key, why)
 		}
 		e.mu.Lock()
 		e.asked.add(known.number)
@@ -117,7 +117,7 @@ func (e *Replayer) Do(r *flow.Run, op engine.Op) error {
 	}
 	err := Miss(e.journal, key, attempt)
 	if h.Replay == flow.FailLoud && !runtime.IsCancelled(err) {
-		return diverged("the journal has no call %s, attempt %d, and its tool %s is fail-loud: it is never run again", key, attempt, h.Tool)
+		return diverged("the journal has no call %s, attempt %d, and its tool %s is fail-loud: it is never repeated", key, attempt, h.Tool)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-// Package jstool makes tools of JavaScript modules. They run in a pool of
+// Package jstool binds JavaScript modules as tools. They run in a pool of
 // long-lived Node processes (package worker), which need Node 18 or newer.
 //
 // # Calls
@@ -18,7 +18,7 @@
 // descriptors, threads, processes or memory is replaced, see package worker. Node runs one thing
 // at a time: a function that computes for long holds up the calls in its process. A
 // module is loaded from memory: import finds Node's own modules only, require also
-// packages from the working directory, and import.meta.url is no file.
+// packages from the working directory, and import.meta.url does not name a file.
 //
 // # Errors
 //

@@ -14,7 +14,7 @@ import (
 // wanted, "a": argument, "c": context}.
 func (m *bound) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
-		return nil, value.Invalid("input of %s: the argument is no object", m.Name)
+		return nil, value.Invalid("input of %s: the argument is not an object", m.Name)
 	}
 	if n := jsvalue.Inexact(args); n != "" && !m.Inherit {
 		return nil, value.Invalid("input of %s: JavaScript has no exact form of the integer %s", m.Name, n)

@@ -5,7 +5,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/usage"
 )
 
-// AskAs is Ask for a result that is no object of its own: models answer with JSON objects, so the answer is one, and get
+// AskAs is Ask for a result that is not an object of its own: models answer with JSON objects, so the answer is one, and get
 // takes the result out of it.
 func AskAs[Answer, Out any](r *flow.Run, n *flow.Node, m *Model, p Prompt, f Format, get func(Answer) Out) (Out, error) {
 	a, err := Ask[Answer](r, n, m, p, f)

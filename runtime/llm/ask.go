@@ -102,7 +102,7 @@ func (c *Conversation) Again(te *value.ToolError) {
 func Decode[Out any](reply *Reply, schema *Schema, out *Out) *value.ToolError {
 	switch reply.Stop {
 	case Length:
-		return value.Errorf(value.ProviderError, "%s stopped at its cap of tokens, in the middle of the answer", reply.Model)
+		return value.Errorf(value.ProviderError, "%s reached its token limit before the end of the answer", reply.Model)
 	case Refusal:
 		return value.Errorf(value.ProviderError, "%s refused to answer", reply.Model)
 	}

@@ -60,7 +60,7 @@ type Tool struct {
 // Role says whose message it is.
 type Role string
 
-// The roles. The system's text is no message: it is in Conversation.System.
+// The roles. The system's text is not a message: it is in Conversation.System.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
@@ -103,7 +103,7 @@ type Result struct {
 // Stop says why an answer ended.
 type Stop string
 
-// The reasons. An answer that was cut is no result: Ask and agents make an error of it.
+// The reasons. An answer that was cut is not a result: Ask and agents make an error of it.
 const (
 	End      Stop = "end"
 	CallStop Stop = "calls"  // the model wants tools called

@@ -164,7 +164,7 @@ func (c *client) settled(ctx context.Context, id, workflow string, wait time.Dur
 		return nil, err
 	}
 	if workflow != "" && r.Workflow != workflow {
-		return nil, &problem{Code: "NOT_FOUND", Detail: "there is no such run"}
+		return nil, &problem{Code: "NOT_FOUND", Detail: "no such run"}
 	}
 	return r, nil
 }

@@ -83,7 +83,7 @@ func (c *call) on(ctx context.Context, x *session) error {
 	x.hears()
 	raw := a.result()
 	if raw == nil || string(raw) == "null" || json.Unmarshal(raw, &c.result) != nil {
-		return c.server.fault(value.ProviderError, "server "+c.server.name+" gave an answer that is no result")
+		return c.server.fault(value.ProviderError, "server "+c.server.name+" sent a response that is not a result")
 	}
 	switch {
 	case c.result.ResultType != "" && c.result.ResultType != "complete":

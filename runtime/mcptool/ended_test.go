@@ -19,8 +19,8 @@ func TestWordsBeforeTheEnd(t *testing.T) {
 		wrote string
 		part  string
 	}{
-		{"hello\n", "server test was stopped: it wrote something that is no message: hello"},
-		{`{"jsonrpc":"2.0"}` + "\nhello\n", "server test was stopped: it wrote something that is no message: hello"},
+		{"hello\n", "server test was stopped: it wrote output that is not a message: hello"},
+		{`{"jsonrpc":"2.0"}` + "\nhello\n", "server test was stopped: it wrote output that is not a message: hello"},
 		{`{"jsonrpc":"2.0"}` + "\n", "server test ended with status 7"},
 	} {
 		r, w, err := os.Pipe()

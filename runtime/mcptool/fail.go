@@ -56,7 +56,7 @@ func (x *session) cause(ctx context.Context, a *answer, err error) error {
 	}
 	if errors.Is(context.Cause(x.gone), errFlood) && ctx.Err() == nil {
 		x.lost.Store(true)
-		return s.fault(value.PolicyDenied, "server "+s.name+" sent more messages than are looked at")
+		return s.fault(value.PolicyDenied, "server "+s.name+" sent too many messages")
 	}
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -117,7 +117,7 @@ func (x *session) refused(e *jsonrpc.Error) error {
 }
 
 func (x *session) tooLarge() error {
-	return x.server.fault(value.PolicyDenied, "server "+x.server.name+" sent a message larger than the bytes allowed",
+	return x.server.fault(value.PolicyDenied, "server "+x.server.name+" sent a message larger than the limit",
 		value.Entry{Key: "max_bytes", Value: value.Int(int64(x.frame))})
 }
 

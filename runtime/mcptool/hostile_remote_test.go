@@ -98,9 +98,9 @@ func TestHostileRemote(t *testing.T) {
 		about string
 	}{
 		{"asks in a stream", &hostileWeb{stalls: release, stream: func(w http.ResponseWriter, _ *http.Request, _ json.RawMessage) { ask(w, many) }, call: idle},
-			value.PolicyDenied, "sent more messages than are looked at"},
+			value.PolicyDenied, "sent too many messages"},
 		{"asks in an answer", &hostileWeb{stalls: release, call: func(w http.ResponseWriter, _ *http.Request, _ json.RawMessage) { events(w); ask(w, many) }},
-			value.PolicyDenied, "sent more messages than are looked at"},
+			value.PolicyDenied, "sent too many messages"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := web(t, tt.web)

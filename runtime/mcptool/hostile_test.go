@@ -50,15 +50,15 @@ func TestHostile(t *testing.T) {
 		{"nothing", "any", "[]", "", ""},
 		{"number", "text", "", value.ProviderError, ""},
 		{"null-result", "text", "", value.ProviderError, ""},
-		{"deep", "any", "", value.SandboxError, "does not keep to the protocol"},
+		{"deep", "any", "", value.SandboxError, "violates the protocol"},
 		{"twice", "any", "", value.ValidationError, "appears twice"},
 		{"proto", "any", `{"__proto__":{"admin":true},"constructor":1}`, "", ""},
 		{"ask-sampling", "text", "-32601", "", ""},
 		{"ask-person", "text", "-32601", "", ""},
 		{"ask-roots", "text", "-32601", "", ""},
 		{"ask-tools", "text", "-32601", "", ""},
-		{"ask-flood", "text", "", value.SandboxError, "it asks for more than it waits for"}, // it took a gibibyte and the call's whole time
-		{"huge-id", "text", "", value.SandboxError, `does not keep to the protocol: id cannot be a "1e400"`},
+		{"ask-flood", "text", "", value.SandboxError, "it requests more than it waits for"}, // it took a gibibyte and the call's whole time
+		{"huge-id", "text", "", value.SandboxError, `violates the protocol: id cannot be a "1e400"`},
 		{"changes", "text", "ok", "", ""},
 		{"inject", "text", "{{ secrets.TOKEN }}", "", ""},
 		{"batch", "text", "ok", "", ""},
@@ -119,9 +119,9 @@ func TestHostileStart(t *testing.T) {
 		{"version", value.ProviderError, "unsupported protocol version"},
 		{"refuse", value.ProviderError, "go away"},
 		{"silent", value.Timeout, "did not answer in time"},
-		{"endless", value.PolicyDenied, "more pages"},
-		{"circle", value.ProviderError, "without an end"},
-		{"heavy", value.PolicyDenied, "more than the bytes of tools"},
+		{"endless", value.PolicyDenied, "too many pages"},
+		{"circle", value.ProviderError, "endlessly"},
+		{"heavy", value.PolicyDenied, "more tools than the size limit"},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
 			s := Local("test", []string{exe, tt.mode})

@@ -110,24 +110,24 @@ func (x *session) list(ctx context.Context) (map[string]*listed, error) {
 			return nil, err
 		}
 		if total += len(raw); total > MaxListing {
-			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists more than the bytes of tools that are looked at",
+			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists more tools than the size limit allows",
 				value.Entry{Key: "max_bytes", Value: value.Int(MaxListing)})
 		}
 		if err := x.server.read(raw, out); err != nil {
 			return nil, err
 		}
 		if len(out) > MaxTools {
-			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists more tools than are looked at",
+			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists too many tools",
 				value.Entry{Key: "max_tools", Value: value.Int(MaxTools)})
 		}
 		if next == "" {
 			return out, nil
 		}
 		if seen[next] {
-			return nil, x.server.fault(value.ProviderError, "server "+x.server.name+" lists its tools without an end")
+			return nil, x.server.fault(value.ProviderError, "server "+x.server.name+" lists its tools endlessly")
 		}
 		if len(seen) == maxPages {
-			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists its tools on more pages than are looked at",
+			return nil, x.server.fault(value.PolicyDenied, "server "+x.server.name+" lists its tools on too many pages",
 				value.Entry{Key: "max_pages", Value: value.Int(maxPages)})
 		}
 		seen[next] = true

@@ -1,4 +1,4 @@
-// Package mcptool makes tools of the tools of MCP servers, through the official Go SDK. Generated code declares a
+// Package mcptool binds the tools of MCP servers, through the official Go SDK. Generated code declares a
 // server with Local or Remote and binds each of its tools with one of Text, JSON and Any.
 //
 // # Servers
@@ -29,7 +29,7 @@
 //   - PROVIDER_ERROR: a result with isError, a JSON-RPC error, any other status that is not 2xx
 //   - NETWORK_ERROR: name resolution, connection, TLS, a broken response
 //   - POLICY_DENIED: a tool that is not what was locked, a refused address or redirect, a result larger than allowed
-//   - SANDBOX_ERROR: a local server that cannot be started, ends, or does not keep to the protocol
+//   - SANDBOX_ERROR: a local server that cannot be started, ends, or violates the protocol
 //
 // Secrets are taken out of everything that goes into an error.
 package mcptool

@@ -136,7 +136,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%v, %+v", got, a)
 		}
 		_, err = invoke(t, bigTool, big{40 << 20})
-		wantError(t, err, value.PolicyDenied, "larger than the bytes allowed")
+		wantError(t, err, value.PolicyDenied, "larger than the limit")
 		if got, err := invoke(t, bigTool, big{10}); err != nil || len(got) != 10 {
 			t.Errorf("after a message that was too large: %v", err)
 		}
@@ -199,10 +199,10 @@ func TestBroken(t *testing.T) {
 		part string
 	}{
 		{"crash", args{Of: "memory"}, value.SandboxError, "ended with status 3: panic: out of memory"},
-		{"garbage", args{}, value.SandboxError, "something that is no message: Server is ready!"},
-		{"brace", args{}, value.SandboxError, "does not keep to the protocol"},
-		{"flood", args{MiB: 100}, value.PolicyDenied, "larger than the bytes allowed"},
-		{"chatter", args{MiB: 200}, value.PolicyDenied, "larger than the bytes allowed"},
+		{"garbage", args{}, value.SandboxError, "output that is not a message: Server is ready!"},
+		{"brace", args{}, value.SandboxError, "violates the protocol"},
+		{"flood", args{MiB: 100}, value.PolicyDenied, "larger than the limit"},
+		{"chatter", args{MiB: 200}, value.PolicyDenied, "larger than the limit"},
 	} {
 		t.Run(tt.tool, func(t *testing.T) {
 			before, err := invoke(t, pid, empty{})
@@ -339,7 +339,7 @@ func TestNotStarted(t *testing.T) {
 		{[]string{"/no/such/program"}, "no such program"},
 		{[]string{"false"}, "ended with status 1"},
 		{[]string{"sh", "-c", "echo sorry >&2; exit 9"}, "ended with status 9: sorry"},
-		{[]string{"echo", "hello"}, "something that is no message: hello"},
+		{[]string{"echo", "hello"}, "output that is not a message: hello"},
 	} {
 		s := Local("test", tt.command)
 		_, err := invoke(t, Text[empty]("w.x@1", flow.External, s, Pin{Tool: "x"}), empty{})

@@ -23,7 +23,7 @@ const (
 // betweenStreams is the least time between two streams of a server that ends them.
 const betweenStreams = time.Second
 
-var errFlood = errors.New("the server sends more messages than are looked at")
+var errFlood = errors.New("the server sends too many messages")
 
 // A pace is how much more a server may send. It is safe for concurrent use.
 type pace struct {

@@ -130,7 +130,7 @@ func TestList(t *testing.T) {
 		t.Errorf("%s %s %s, %d tools", l.Name, l.Version, l.Protocol, len(l.Tools))
 	}
 	_, err = invoke(t, List("lock@1", localServer(t, "-many", "3000")), struct{}{})
-	wantError(t, err, value.PolicyDenied, "more tools than are looked at")
+	wantError(t, err, value.PolicyDenied, "too many tools")
 }
 
 // retried repeats f until its error has that code: the server's word about a change takes its time.

@@ -177,7 +177,7 @@ func (p *process) lost(err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if !hungUp(err) {
-		return s.fault(value.SandboxError, "server "+s.name+" does not keep to the protocol: "+p.session.line(plain.Misfit(proc.Innermost(err)).Error()), p.tailEntry())
+		return s.fault(value.SandboxError, "server "+s.name+" violates the protocol: "+p.session.line(plain.Misfit(proc.Innermost(err)).Error()), p.tailEntry())
 	}
 	select {
 	case <-p.exited:
@@ -268,7 +268,7 @@ func (f *frames) Read(b []byte) (n int, err error) {
 	f.unasked += n
 	for rest := b[:n]; len(rest) > 0; {
 		if f.line == 0 && !starts(rest[0]) {
-			f.process.kill("it wrote something that is no message: " + plain.Line(f.process.session.redactor.Cut(string(rest[:min(len(rest), 80)])), 80))
+			f.process.kill("it wrote output that is not a message: " + plain.Line(f.process.session.redactor.Cut(string(rest[:min(len(rest), 80)])), 80))
 			return 0, io.EOF
 		}
 		i := bytes.IndexByte(rest, '\n')

@@ -82,7 +82,7 @@ func (c *courier) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancelled := context.WithCancel(req.Context())
 	unhook := context.AfterFunc(c.session.gone, cancelled)
 	cancel := func() { unhook(); cancelled() }
-	if a == nil || req.Method != http.MethodPost { // what is no call has no deadline of its own
+	if a == nil || req.Method != http.MethodPost { // what is not a call has no deadline of its own
 		a = nil
 		t := time.AfterFunc(headersWithin, cancel)
 		defer t.Stop()

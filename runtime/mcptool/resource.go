@@ -45,7 +45,7 @@ func Resource(name string, s *Server, uri string) *flow.Tool[struct{}, string] {
 		case texts == nil:
 			return "", s.fault(value.ValidationError, "the resource "+shown(uri)+" of server "+s.name+" has no text")
 		case size > DefaultMaxOutput:
-			return "", s.fault(value.PolicyDenied, "the resource "+shown(uri)+" of server "+s.name+" is larger than is read",
+			return "", s.fault(value.PolicyDenied, "the resource "+shown(uri)+" of server "+s.name+" is larger than the limit",
 				value.Entry{Key: "max_output", Value: value.Int(DefaultMaxOutput)})
 		}
 		return strings.Join(texts, "\n"), nil

@@ -85,7 +85,7 @@ func (c *call) allow(bytes, most int) error {
 	if bytes <= most {
 		return nil
 	}
-	return c.server.fault(value.PolicyDenied, c.name()+" answered with more than the bytes allowed: raise max_output",
+	return c.server.fault(value.PolicyDenied, c.name()+" sent more bytes than allowed: raise max_output",
 		value.Entry{Key: "max_output", Value: value.Int(int64(c.pin.MaxOutput))})
 }
 

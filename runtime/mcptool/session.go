@@ -42,7 +42,7 @@ type session struct {
 	pace pace                    // of what a remote server sends
 	gets atomic.Int64            // streams that were opened
 
-	answering atomic.Int64 // requests under way that are no calls
+	answering atomic.Int64 // requests under way that are not calls
 
 	listing chan struct{}     // holds one token: whoever has it may list
 	pages   map[string][]byte // as last sent, by cursor; whoever may list has them
@@ -172,7 +172,7 @@ func (x *session) close() {
 		defer close(closed)
 		switch {
 		case x.client != nil:
-			_ = x.client.Close() // that it has ended already is no error
+			_ = x.client.Close() // that it has ended already is not an error
 		case x.conn != nil:
 			_ = x.conn.Close()
 		}

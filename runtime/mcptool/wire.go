@@ -93,7 +93,7 @@ func (w *wire) Write(ctx context.Context, m jsonrpc.Message) error {
 func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := w.Connection.Read(ctx)
 	if req, ok := m.(*jsonrpc.Request); ok && err == nil && req.IsCall() && w.asked.Add(1) > maxAsked {
-		w.session.process.kill("it asks for more than it waits for")
+		w.session.process.kill("it requests more than it waits for")
 		return nil, io.EOF
 	}
 	if resp, ok := m.(*jsonrpc.Response); ok && err == nil {

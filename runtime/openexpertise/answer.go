@@ -48,7 +48,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-// Child runs a node that is another experience, whose outcome is handed on: a run that has failed is no failure of the node.
+// Child runs a node that is another experience, whose outcome is handed on: a run that has failed is not a failure of the node.
 func (f *Flow) Child(r *flow.Run, n *flow.Node, p Policy, child func() (dynamic.Field, error)) (Ended, error) {
 	return f.run(r, n, p, func() (result, error) {
 		edge, err := child()
@@ -85,7 +85,7 @@ func Length(f dynamic.Field) dynamic.Field {
 const envelopes = 20
 
 // Unwrap reads the JSON that the program of an agent prints: out of an envelope {"result": "..."}, out of the first fenced
-// block, as it is. What is no JSON is an error.
+// block, as it is. What is not JSON is an error.
 func Unwrap(text string) (value.Value, error) {
 	for range envelopes {
 		v, err := value.Parse([]byte(text))
@@ -100,7 +100,7 @@ func Unwrap(text string) (value.Value, error) {
 	}
 	v, err := value.Parse([]byte(strings.TrimSpace(fenced(text))))
 	if err != nil {
-		return v, value.Errorf(value.ValidationError, "the output is no JSON: %v", err)
+		return v, value.Errorf(value.ValidationError, "the output is not JSON: %v", err)
 	}
 	return v, nil
 }

@@ -112,10 +112,10 @@ func records(uri, format string, data []byte) (value.Value, error) {
 	}
 	v, err := value.Parse(data)
 	if err != nil {
-		return v, value.Errorf(value.ValidationError, "dataset %s is no JSON: %v", uri, err)
+		return v, value.Errorf(value.ValidationError, "dataset %s is not JSON: %v", uri, err)
 	}
 	if v.Kind() != value.ListKind {
-		return v, value.Errorf(value.ValidationError, "dataset %s is no array", uri)
+		return v, value.Errorf(value.ValidationError, "dataset %s is not an array", uri)
 	}
 	return v, nil
 }
@@ -131,7 +131,7 @@ func lineRecords(uri string, data []byte) (value.Value, error) {
 		}
 		v, err := value.Parse(line)
 		if err != nil {
-			return v, value.Errorf(value.ValidationError, "dataset %s, line %d is no JSON: %v", uri, n, err)
+			return v, value.Errorf(value.ValidationError, "dataset %s, line %d is not JSON: %v", uri, n, err)
 		}
 		items = append(items, v)
 	}
@@ -160,7 +160,7 @@ func csvRecords(uri string, data []byte) (value.Value, error) {
 		items = append(items, value.Map(entries...))
 	}
 	if !errors.Is(err, io.EOF) {
-		return value.Value{}, value.Errorf(value.ValidationError, "dataset %s is no CSV: %v", uri, err)
+		return value.Value{}, value.Errorf(value.ValidationError, "dataset %s is not CSV: %v", uri, err)
 	}
 	return value.List(items...), nil
 }
@@ -196,7 +196,7 @@ func Array(text string) (value.Value, error) {
 	v, err := value.Parse([]byte(text))
 	switch {
 	case err != nil:
-		return v, value.Errorf(value.ValidationError, "the answer is no JSON: %v", err)
+		return v, value.Errorf(value.ValidationError, "the answer is not JSON: %v", err)
 	case v.Kind() != value.ListKind:
 		return v, value.Errorf(value.ValidationError, "the answer is %s, and not an array", kind(v))
 	}
@@ -208,7 +208,7 @@ func Wrapped(text string) (value.Value, error) {
 	v, err := value.Parse([]byte(text))
 	switch {
 	case err != nil:
-		return v, value.Errorf(value.ValidationError, "the answer is no JSON: %v", err)
+		return v, value.Errorf(value.ValidationError, "the answer is not JSON: %v", err)
 	case v.Kind() == value.ListKind:
 		return v, nil
 	}

@@ -108,7 +108,7 @@ func (m *measured) points(t *testing.T) (out []string, buckets map[string][]floa
 }
 
 // What models took is measured as the conventions say, runs, calls and cost under names of flowgen's own. What a policy refused
-// is no call, and no measure holds what was typed or a secret.
+// is not a call, and no measure holds what was typed or a secret.
 func TestMetrics(t *testing.T) {
 	m := collectMetrics(t)
 	metrics, err := otel.NewMetrics(t.Context(), nil)

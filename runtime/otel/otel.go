@@ -177,11 +177,11 @@ func checkTemplate(text string) error {
 	u, err := url.Parse(strings.NewReplacer("{trace_id}", "0", "{span_id}", "0").Replace(text))
 	switch {
 	case err != nil:
-		return fmt.Errorf("otel: the address of traces: %w", err)
+		return fmt.Errorf("otel: the trace URL: %w", err)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return fmt.Errorf("otel: the address of traces %q is no http or https URL", text)
+		return fmt.Errorf("otel: the trace URL %q is not an http or https URL", text)
 	case !strings.Contains(text, "{trace_id}"):
-		return fmt.Errorf("otel: the address of traces %q has no {trace_id} in it", text)
+		return fmt.Errorf("otel: the trace URL %q lacks {trace_id}", text)
 	}
 	return nil
 }

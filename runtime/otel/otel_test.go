@@ -411,8 +411,8 @@ func TestWrongSettings(t *testing.T) {
 	for _, tt := range []struct{ name, value, want string }{
 		{"OTEL_TRACES_EXPORTER", "zipkin", `otel: OTEL_TRACES_EXPORTER is "zipkin"; this program knows otlp and none`},
 		{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", `otel: OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; this program speaks http/protobuf`},
-		{"FLOWGEN_TRACES_URL", "javascript:alert(1)//{trace_id}", `otel: the address of traces "javascript:alert(1)//{trace_id}" is no http or https URL`},
-		{"FLOWGEN_TRACES_URL", "https://x.example/", `otel: the address of traces "https://x.example/" has no {trace_id} in it`},
+		{"FLOWGEN_TRACES_URL", "javascript:alert(1)//{trace_id}", `otel: the trace URL "javascript:alert(1)//{trace_id}" is not an http or https URL`},
+		{"FLOWGEN_TRACES_URL", "https://x.example/", `otel: the trace URL "https://x.example/" lacks {trace_id}`},
 	} {
 		t.Run(tt.value, func(t *testing.T) {
 			t.Setenv(tt.name, tt.value)

@@ -1,4 +1,4 @@
-// Package pytool makes tools of Python functions. They run in a pool of
+// Package pytool binds Python functions as tools. They run in a pool of
 // long-lived interpreters (package worker), which need Python 3.9 or newer and
 // nothing beyond the standard library.
 //
@@ -28,7 +28,7 @@
 // call_id, tenant_id and idempotency_key; the last three are empty in calls that
 // nothing records or gates. flowgen.attach(kind, url, content_type, bytes) puts a blob, an image or a table that stands
 // elsewhere next to the result (tool.Attach). A parameter annotated flowgen.Context gets the same and
-// is no argument. raise flowgen.ToolError(code, message, details, retry_after_s)
+// is not an argument. raise flowgen.ToolError(code, message, details, retry_after_s)
 // chooses one of the nine codes, as does any exception whose attribute code is one.
 //
 // # Errors

@@ -91,7 +91,7 @@ func TestBind(t *testing.T) {
 	_, err = flow.Call(r, node, Bind[diffIn, string]("parse@1", flow.None, f), diffIn{})
 	wantTool(t, err, value.ValidationError, "result of basic:parse_diff: a string expected, an object given")
 	_, err = flow.Call(r, node, Bind[value.Value, value.Value]("parse@1", flow.None, f), value.List())
-	wantTool(t, err, value.ValidationError, "the arguments are no object")
+	wantTool(t, err, value.ValidationError, "the arguments are not an object")
 	slow := &flow.Node{ID: "slow", Pos: "f.yaml:2:1", Timeout: 300 * time.Millisecond}
 	hang := Bind[struct{}, struct{}]("hang@1", flow.External, Func{Source: tools, Module: "basic", Name: "hang"})
 	_, err = flow.Call(r, slow, hang, struct{}{})

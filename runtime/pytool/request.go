@@ -13,7 +13,7 @@ import (
 // arguments, "c": context}.
 func (f *Func) request(ctx context.Context, args []byte, limit int) ([][]byte, error) {
 	if len(args) == 0 || args[0] != '{' {
-		return nil, value.Invalid("input of %s: the arguments are no object", f.what())
+		return nil, value.Invalid("input of %s: the arguments are not an object", f.what())
 	}
 	b := make([]byte, 0, len(f.Module)+len(f.Name)+64)
 	b = value.AppendQuoted(append(b, `{"f":`...), f.Module+":"+f.Name)

@@ -152,7 +152,7 @@ func TestRedactingWriterDoesNotWait(t *testing.T) {
 	}
 }
 
-// JSON stays JSON, numbers and keys included; what is no JSON stays text.
+// JSON stays JSON, numbers and keys included; what is not JSON stays text.
 func TestRedactorJSON(t *testing.T) {
 	r := redact.New("12345678", "s3cr3t-t0ken")
 	for in, want := range map[string]string{

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// formsOf is what is looked for to find a secret. What an encoder makes of it is no form of its own: escapes and digits are
+// formsOf is what is looked for to find a secret. What an encoder makes of it is not a form of its own: escapes and digits are
 // read when text is compared with a form.
 func formsOf(secret string) []string {
 	parts := []string{secret}

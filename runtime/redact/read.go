@@ -45,7 +45,7 @@ type symbols struct {
 func (l *symbols) add(c byte, next int) { l.put(symbol{b: [utf8.UTFMax]byte{c}, n: 1, next: next}) }
 
 func (l *symbols) addRune(r rune, next int) {
-	if 0xDC80 <= r && r <= 0xDCFF { // how Python keeps a byte that is no UTF-8
+	if 0xDC80 <= r && r <= 0xDCFF { // how Python keeps a byte that is not UTF-8
 		l.add(byte(r), next)
 	} else if utf8.ValidRune(r) {
 		s := symbol{next: next}

@@ -201,7 +201,7 @@ func (r *Redactor) value(v value.Value, text func(string) string) value.Value {
 	return v
 }
 
-// JSON returns JSON text without secrets, as JSON. What is no JSON is treated as text.
+// JSON returns JSON text without secrets, as JSON. What is not JSON is treated as text.
 func (r *Redactor) JSON(b []byte) []byte {
 	if !r.FoundBytes(b) {
 		return b

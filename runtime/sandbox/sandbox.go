@@ -16,7 +16,7 @@
 // not hold, nothing is run. It needs Linux 6.2 or later with Landlock, on amd64 or arm64. From Linux 6.12 on signals within the
 // sandbox are unrestricted; before it a process can signal only the first process and the whole group.
 //
-// # What it does not promise
+// # Limits
 //
 // The kernel is shared: an error in it can be a way out. Names, sizes and times of files that cannot be read are not hidden. Memory
 // is limited for each process, not for all of them together. Who may start a program may also bring code of his own along; the

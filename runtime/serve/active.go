@@ -36,7 +36,7 @@ type active struct {
 }
 
 var (
-	errCancelled = errors.New("somebody has cancelled the run")
+	errCancelled = errors.New("the run was cancelled")
 	errDrained   = errors.New("the server stops") // the run goes on with the next one
 )
 
@@ -231,7 +231,7 @@ type goingOn struct {
 }
 
 // errOver is the error of a run that is over, so that it does not go on.
-var errOver = errors.New("the run is over")
+var errOver = errors.New("the run has ended")
 
 // goOn resumes a run, or finds the one that goes on in the way that is wanted.
 func (s *Server) goOn(id string, how *goingOn) (*active, error) {
@@ -243,9 +243,9 @@ func (s *Server) goOn(id string, how *goingOn) (*active, error) {
 	w := s.workflows[h.Workflow]
 	switch {
 	case w == nil:
-		return nil, fault(http.StatusConflict, "STOPPED", "the run is of a workflow that is not served").of(id)
+		return nil, fault(http.StatusConflict, "STOPPED", "the workflow of the run is not served").of(id)
 	case strings.Contains(string(h.Input), redact.Redacted):
-		return nil, fault(http.StatusConflict, "STOPPED", "the run's input held a secret, which is not in its journal").of(id)
+		return nil, fault(http.StatusConflict, "STOPPED", "the run's input contained a secret, which its journal omits").of(id)
 	}
 	for {
 		a, there, err := s.admit(w, id, h.Tenant, false)

@@ -42,7 +42,7 @@ type check struct {
 func (s *Server) checks() (live, started, ready []check) {
 	awake := check{"scheduler", func() string {
 		if time.Since(time.Unix(0, s.pulse.Load())) > stalled && s.ctx.Err() == nil {
-			return "nothing has happened for " + stalled.String()
+			return "no progress for " + stalled.String()
 		}
 		return ""
 	}}

@@ -162,7 +162,7 @@ func answered(id string, first *journal.Answer) *problem {
 }
 
 func ended(id string) *problem {
-	return fault(http.StatusGone, "ENDED", "the run is over").of(id)
+	return fault(http.StatusGone, "ENDED", "the run has ended").of(id)
 }
 
 // cancel stops a run for good.
@@ -177,7 +177,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request, p *Principal) er
 	}
 	v := s.describe(id, j)
 	if v.State.over() {
-		return fault(http.StatusConflict, "ENDED", "the run is over: it "+map[state]string{succeeded: "succeeded", failed: "failed", cancelled: "was cancelled"}[v.State]).of(id)
+		return fault(http.StatusConflict, "ENDED", "the run has ended: it "+map[state]string{succeeded: "succeeded", failed: "failed", cancelled: "was cancelled"}[v.State]).of(id)
 	}
 	trace := traceOf(r)
 	a, err := s.goOn(id, &goingOn{trace: trace, cancelled: true})

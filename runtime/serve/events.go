@@ -160,7 +160,7 @@ func (x *stream) ended(lines [][]byte) bool {
 	return e != nil && e.State.over()
 }
 
-// follow sends news until the run is over, the reader has gone or takes nothing, or the server stops.
+// follow sends news until the run has ended, the reader has gone or takes nothing, or the server stops.
 func (x *stream) follow(r *http.Request, f *feed, next int) {
 	beat := time.NewTicker(x.s.o.Beat)
 	defer beat.Stop()

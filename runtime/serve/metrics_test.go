@@ -209,7 +209,7 @@ func TestStalled(t *testing.T) {
 		a = probes.do(t, "GET", "/livez?verbose", "")
 		return a.status == 503
 	})
-	if a.text != "[-] scheduler: nothing has happened for 250ms\n" {
+	if a.text != "[-] scheduler: no progress for 250ms\n" {
 		t.Errorf("%s", a.text)
 	}
 	release()

@@ -110,7 +110,7 @@ func document(workflows map[string]*Workflow, names []string, o *Options) []byte
 			"requestBody": object{"required": true, "content": body},
 			"responses": responses(object{
 				"200": replied("the run of the key", ref(title+"Run")),
-				"201": replied("the run is over", ref(title+"Run")),
+				"201": replied("the run has ended", ref(title+"Run")),
 				"202": replied("the run is running or waits for answers", ref(title+"Run")),
 			}),
 		}}
@@ -171,7 +171,7 @@ func common() object {
 			[]any{id, parameter("key", "path", "the key of the call", text)}, object{"200": replied("envelopes", list("calls", object{"type": "object"}))})},
 		"/v1/runs/{id}/events": object{"get": op("followRun", "Events of a run, as server-sent events", []any{id,
 			parameter("Last-Event-ID", "header", "continue after this event", text), parameter("from", "query", "the same", text)},
-			object{"200": object{"description": "events", "content": object{"text/event-stream": object{"schema": text}, "application/x-ndjson": object{"schema": text}}}, "204": object{"description": "there are no events after this one"}})},
+			object{"200": object{"description": "events", "content": object{"text/event-stream": object{"schema": text}, "application/x-ndjson": object{"schema": text}}}, "204": object{"description": "the stream has no events after this one"}})},
 		"/v1/runs/{id}/cancel": object{"post": op("cancelRun", "Cancel a run", []any{id, wait}, object{"202": replied("the run is cancelled", ref("Run"))})},
 		"/v1/runs/{id}/resume": object{"post": with(op("resumeRun", "Resume a stopped run", []any{id, wait}, object{"202": replied("it goes on", ref("Run"))}),
 			object{"type": "object", "properties": object{"again": object{"type": "boolean", "default": false}, "in_doubt": object{"type": "object", "additionalProperties": object{}}}, "additionalProperties": false})},

@@ -101,7 +101,7 @@ func Tokens(r io.Reader) (func(*http.Request) (Principal, error), error) {
 		return nil, err
 	}
 	if len(known)+len(certificates) == 0 {
-		return nil, errors.New("there are no tokens")
+		return nil, errors.New("the file has no tokens")
 	}
 	return func(r *http.Request) (Principal, error) {
 		if p, ok := certified(r, certificates); ok {
@@ -161,12 +161,12 @@ func token(line string) (sum [sha256.Size]byte, certificate string, p Principal,
 			p.Rights = []Right{}
 			for r := range strings.SplitSeq(v, ",") {
 				if !slices.Contains(rights, Right(r)) {
-					return sum, certificate, p, fmt.Errorf("there is no right %q; there are start, read, answer, cancel and admin", r)
+					return sum, certificate, p, fmt.Errorf("unknown right %q; expected start, read, answer, cancel or admin", r)
 				}
 				p.Rights = append(p.Rights, Right(r))
 			}
 		default:
-			return sum, certificate, p, fmt.Errorf("there is no %q; there are sha256, cert, name, tenant, workflows and rights", name)
+			return sum, certificate, p, fmt.Errorf("unknown key %q; expected sha256, cert, name, tenant, workflows or rights", name)
 		}
 	}
 	if hashed == (certificate != "") || p.Name == "" {

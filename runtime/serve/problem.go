@@ -55,7 +55,7 @@ func (p *problem) of(run string) *problem {
 	return p
 }
 
-func noRun() *problem { return fault(http.StatusNotFound, "NOT_FOUND", "there is no such run") }
+func noRun() *problem { return fault(http.StatusNotFound, "NOT_FOUND", "no such run") }
 
 // refuse answers with a problem. Of an error that is none the asker learns nothing.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {

@@ -48,7 +48,7 @@ func (s *Server) rerun(w http.ResponseWriter, r *http.Request, p *Principal) err
 	case s.describe(id, j).State == running:
 		return fault(http.StatusConflict, "NOT_OVER", "the run is still running").of(id).later(time.Second)
 	case strings.Contains(string(h.Input), redact.Redacted):
-		return fault(http.StatusConflict, "STOPPED", "the run's input held a secret, which is not in its journal").of(id)
+		return fault(http.StatusConflict, "STOPPED", "the run's input contained a secret, which its journal omits").of(id)
 	}
 	again, err := fork.Following(workflow.Info, runs.HashesOf(workflow.Info), how.From)
 	if err != nil {

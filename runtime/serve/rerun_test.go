@@ -33,9 +33,9 @@ func TestRerun(t *testing.T) {
 	}
 	for _, c := range []struct{ body, pointer, want string }{
 		{`{}`, "", "is required: what is different?"},
-		{`{"from": "pai"}`, "/from", "there is no node pai; did you mean pay?"},
-		{`{"set": {"pay.x": 1}}`, "/set/pay.x", "there is no field x"},
-		{`{"set": {"input.eur": 1}}`, "/set/input.eur", "there is no field eur; did you mean euros?"},
+		{`{"from": "pai"}`, "/from", "unknown node pai; did you mean pay?"},
+		{`{"set": {"pay.x": 1}}`, "/set/pay.x", "unknown field x"},
+		{`{"set": {"input.eur": 1}}`, "/set/input.eur", "unknown field eur; did you mean euros?"},
 		{`{"set": {"input.euros": "many"}}`, "/euros", "an integer expected"},
 		{`{"form": "pay"}`, "", "form"},
 	} {

@@ -145,7 +145,7 @@ func Handler(o Options, ws ...*Workflow) (*Server, error) {
 	}
 	for _, w := range ws {
 		if s.workflows[w.Name()] != nil {
-			return nil, fmt.Errorf("serve: there are two workflows %s", w.Name())
+			return nil, fmt.Errorf("serve: two workflows are named %s", w.Name())
 		}
 		started, err := w.start(with...)
 		if err != nil {
@@ -154,7 +154,7 @@ func Handler(o Options, ws ...*Workflow) (*Server, error) {
 		s.workflows[w.Name()], s.names = started, append(s.names, w.Name())
 	}
 	if len(ws) == 0 {
-		return nil, errors.New("serve: there is no workflow")
+		return nil, errors.New("serve: no workflow was given")
 	}
 	s.document = document(s.workflows, s.names, &o)
 	s.routes()

@@ -346,7 +346,7 @@ func TestRefused(t *testing.T) {
 		header             string
 		want               string
 	}{
-		{404, "POST", "/v1/workflows/other/runs", `{}`, "", "there is no workflow"},
+		{404, "POST", "/v1/workflows/other/runs", `{}`, "", "unknown workflow"},
 		{404, "GET", "/v1/nothing", "", "", "/v1/openapi.json"},
 		{404, "GET", "/v1/runs/x", "", "", ""},
 		{404, "GET", "/v1/runs/..%2f..%2fetc", "", "", ""},
@@ -387,7 +387,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A run that fails is no failed request, unless that is asked for.
+// A run that fails is not a failed request, unless that is asked for.
 func TestFailed(t *testing.T) {
 	s := start(t, t.TempDir(), &bank{}, serve.Options{})
 	a := s.want(t, 201, "POST", start10, `{"to": "nobody", "euros": 3}`, "Prefer", "wait=30")

@@ -62,7 +62,7 @@ func TestSeveral(t *testing.T) {
 			t.Errorf("the document lacks %s", want)
 		}
 	}
-	if _, err := serve.Handler(serve.Options{Runs: folder}, named("pay", one), named("pay", two)); err == nil || !strings.Contains(err.Error(), "there are two workflows pay") {
+	if _, err := serve.Handler(serve.Options{Runs: folder}, named("pay", one), named("pay", two)); err == nil || !strings.Contains(err.Error(), "two workflows are named pay") {
 		t.Error(err)
 	}
 }

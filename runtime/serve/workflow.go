@@ -110,12 +110,12 @@ func (s *Server) oneWorkflow(w http.ResponseWriter, r *http.Request, p *Principa
 func (s *Server) workflow(name string, p *Principal) (*Workflow, error) {
 	w := s.workflows[name]
 	if w == nil || !p.sees(name) {
-		f := fault(http.StatusNotFound, "NOT_FOUND", fmt.Sprintf("there is no workflow %q", value.Clip(name, 100)))
+		f := fault(http.StatusNotFound, "NOT_FOUND", fmt.Sprintf("unknown workflow %q", value.Clip(name, 100)))
 		return nil, f
 	}
 	return w, nil
 }
 
 func (s *Server) unknown(_ http.ResponseWriter, r *http.Request, _ *Principal) error {
-	return fault(http.StatusNotFound, "NOT_FOUND", "there is nothing at "+value.Clip(r.URL.Path, 100)+"; /v1/openapi.json lists the paths")
+	return fault(http.StatusNotFound, "NOT_FOUND", "no resource at "+value.Clip(r.URL.Path, 100)+"; /v1/openapi.json lists the paths")
 }

@@ -27,7 +27,7 @@ func Inner(r *flow.Run) *Flow {
 }
 
 // Child runs another workflow in the scope of node n, with what args give, and returns what it has written below output. A
-// child that fails is no failure of its node: what it wrote until then is the result, unless a text for an agent or a user
+// child that fails is not a failure of its node: what it wrote until then is the result, unless a text for an agent or a user
 // cannot be made. What it took counts as taken by the node.
 func (f *Flow) Child(r *flow.Run, n *flow.Node, run func(r *flow.Run, given dynamic.Field) (dynamic.Field, error), args ...Arg) (dynamic.Field, error) {
 	given, err := resolveArgs(args)

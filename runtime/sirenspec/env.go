@@ -23,7 +23,7 @@ func LoadEnv(name string) error {
 	}
 	name = filepath.FromSlash(name)
 	if !filepath.IsLocal(name) {
-		return fmt.Errorf("env_file: %s is outside of the folder of the workflow", name)
+		return fmt.Errorf("env_file: %s is outside the folder of the workflow", name)
 	}
 	if full := filepath.Join(dir, name); file != "" {
 		if _, err := os.Lstat(full); errors.Is(err, fs.ErrNotExist) {

@@ -233,7 +233,7 @@ func (a *adapter) send(ctx context.Context, c Call, host, target string, headers
 	}
 	req, err := http.NewRequestWithContext(inner, c.Method, target, body)
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return value.Value{}, failure(value.ValidationError, 0, "%s is no address of http or https", target)
+		return value.Value{}, failure(value.ValidationError, 0, "%s is not an http or https URL", target)
 	}
 	req.Header = headers
 	resp, err := a.client(host).Do(req)

@@ -132,7 +132,7 @@ func (m memory) read(name string) (*kept, error) {
 	}
 	var k kept
 	if err := json.Unmarshal(text, &k); err != nil || len(text) > maxKept || fileName(k.Key) != name {
-		return nil, value.Errorf(value.ValidationError, "%s is no value of a memory: remove it", filepath.Join(m.dir, name))
+		return nil, value.Errorf(value.ValidationError, "%s is not a memory value: remove it", filepath.Join(m.dir, name))
 	}
 	return &k, nil
 }

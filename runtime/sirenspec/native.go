@@ -48,7 +48,7 @@ func looked(g Guard, text string) (string, error) {
 func personal(p PII, text string) (string, error) {
 	for _, e := range p.Entities {
 		if finders[e] == nil {
-			return "", value.Invalid("%q is no kind of personal data: there are email, phone, ssn and credit_card", e)
+			return "", value.Invalid("%q is not a kind of personal data: expected email, phone, ssn or credit_card", e)
 		}
 	}
 	if p.Entities == nil {

@@ -310,7 +310,7 @@ func items(v value.Value) []value.Value {
 	return out
 }
 
-// sameJSON is equality of JSON: numbers by value, and true is no number.
+// sameJSON is equality of JSON: numbers by value, and true is not a number.
 func sameJSON(a, b value.Value) bool {
 	if (a.Kind() == value.BoolKind) != (b.Kind() == value.BoolKind) {
 		return false

@@ -1,4 +1,4 @@
-// Package sqltool makes tools of SQL statements. Packages below it bring the engines, and generated code calls their Bind:
+// Package sqltool binds SQL statements as tools. Packages below it bring the engines, and generated code calls their Bind:
 //
 //	var orders = sqlite.Bind[OrdersIn, []Order]("shop.orders@1", flow.Reads, sqltool.Statement{
 //		Database: "ORDERS", Text: "SELECT id, total FROM orders WHERE customer = ?1",
@@ -9,7 +9,7 @@
 //
 // # Errors
 //
-//   - VALIDATION_ERROR: a row that does not fit the declared type; text that is no UTF-8; a row too many for One; a constraint of the
+//   - VALIDATION_ERROR: a row that does not fit the declared type; text that is not UTF-8; a row too many for One; a constraint of the
 //     database that the input violates
 //   - POLICY_DENIED: more rows or bytes than allowed
 //   - NETWORK_ERROR: the database cannot be reached
@@ -17,7 +17,7 @@
 //   - AUTH_REQUIRED: the address is missing or not accepted
 //   - TIMEOUT: the context's deadline passed
 //
-// Cancellation comes back as the context's error, which is no tool error.
+// Cancellation comes back as the context's error, not as a tool error.
 package sqltool
 
 import (
@@ -220,7 +220,7 @@ func column(v any) ([]byte, error) {
 		}
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v is no number of JSON", v)
+			return nil, fmt.Errorf("%v is not a JSON number", v)
 		}
 	case []byte:
 		return nil, fmt.Errorf("it is binary (%d bytes): return it as text", len(v))

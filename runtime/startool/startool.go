@@ -1,4 +1,4 @@
-// Package startool makes tools of Starlark functions. Starlark is a small
+// Package startool binds Starlark functions as tools. Starlark is a small
 // dialect of Python without a way to the outside: no files, no network, no
 // clock, no randomness, no load; a call depends on its arguments only. There is
 // no recursion and no while, so every program ends, and its steps, the memory it
@@ -23,7 +23,7 @@
 //   - TIMEOUT: the context's deadline passed
 //   - UNKNOWN: any other error of the program, fail() among them (details traceback)
 //
-// Cancellation comes back as the context's error, which is no tool error.
+// Cancellation comes back as the context's error, not as a tool error.
 package startool
 
 import (

@@ -20,7 +20,7 @@ func arguments(data []byte) ([]starlark.Tuple, error) {
 		return nil, err
 	}
 	if v.Kind() != value.MapKind {
-		return nil, value.Invalid("the arguments are no object")
+		return nil, value.Invalid("the arguments are not an object")
 	}
 	keys := v.Keys()
 	out := make([]starlark.Tuple, len(keys))

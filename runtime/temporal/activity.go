@@ -49,11 +49,11 @@ func (p *program) tooLarge(n int) bool { return !p.opts.Stored && n > largestPay
 
 const storeHelp = "give all workers, and start, the same store with --blobs"
 
-// bound makes a result that is no payload a failure: the server would have the call made again without end.
+// bound makes a result that is not a payload a failure: the server would have the call made again without end.
 func (p *program) bound(l *engine.Landed, tool string) {
 	if n := size(l); p.tooLarge(n) {
 		*l = engine.Landed{Asked: l.Asked, Ran: l.Ran, Cost: l.Cost, Tokens: l.Tokens, Error: value.Errorf(value.PolicyDenied,
-			"the output of %s has %d bytes, which are too many for a history: %s", tool, n, storeHelp)}
+			"the output of %s has %d bytes, too many for a history: %s", tool, n, storeHelp)}
 	}
 }
 
@@ -73,7 +73,7 @@ func (p *program) makeAll(ctx context.Context, calls []engine.Carried) ([]*engin
 	for i, c := range calls {
 		t := p.tools[c.Tool]
 		if t == nil {
-			return nil, fmt.Errorf("this worker has no tool %s: its program is another one", c.Tool)
+			return nil, fmt.Errorf("this worker has no tool %s: it runs another program", c.Tool)
 		}
 		wg.Go(func() {
 			l, err := p.rt.Make(ctx, t, c)

@@ -34,7 +34,7 @@ type part struct {
 func (e *execution) before(p part) ([]byte, error) {
 	c := e.continuing[p.ID]
 	if c == nil {
-		return nil, fmt.Errorf("no call in flight has the id %s", p.ID)
+		return nil, fmt.Errorf("no running call has the id %s", p.ID)
 	}
 	if c.before == nil {
 		var err error

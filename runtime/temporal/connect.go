@@ -107,10 +107,10 @@ func line(msg string, kv []any) string {
 			continue
 		}
 		if says, ok := isUndecoded(fmt.Sprint(kv[i+1])); ok {
-			return "run " + run + " does not go on here: " + says + "; " + sameCodec
+			return "run " + run + " does not continue here: " + says + "; " + sameCodec
 		}
 		if says, ok := differs(fmt.Sprint(kv[i+1])); ok {
-			return "run " + run + " does not go on with this program: " + says + "; " + anew
+			return "run " + run + " does not continue with this program: " + says + "; " + anew
 		}
 		switch key := fmt.Sprint(kv[i]); key {
 		case "Error", "error", "WorkflowID", "ActivityID":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-const anew = "run a worker with the program that began the run (describe prints its version), or start the run anew"
+const anew = "run a worker with the program that started the run (describe prints its version), or start a new run"
 
 // differs says which node does not fit a history, for the SDK's error about it. ok is false when it is about something else.
 func differs(text string) (says string, ok bool) {
@@ -18,7 +18,7 @@ func differs(text string) (says string, ok bool) {
 		return text, false
 	}
 	if m := expected.FindStringSubmatch(text); m != nil { // a call had ended before the difference was found
-		return "the run has recorded the call of node " + m[1] + ", and this program makes another one, or calls it with another input", true
+		return "the history has the call of node " + m[1] + ", but this program makes another call or passes another input", true
 	}
 	before, now, both := strings.Cut(text, "replay command is ")
 	_, before, recorded := strings.Cut(before, "history event is ")
@@ -35,13 +35,13 @@ func differs(text string) (says string, ok bool) {
 	was, is := step(before), step(now)
 	switch {
 	case is == "":
-		return "the run has recorded " + was + ", which this program does not make here", true
+		return "the history has " + was + ", which this program does not make here", true
 	case was == "":
-		return "this program comes to " + is + " where the run has recorded nothing: it is new or comes earlier now", true
+		return "this program reaches " + is + " where the history has nothing: it is new or now comes earlier", true
 	case was == is:
-		return strings.TrimPrefix(was, "the call of ") + " is another one, or was called with another input, when the run was recorded", true
+		return strings.TrimPrefix(was, "the call of ") + " differs, or had another input, when the run was recorded", true
 	}
-	return "this program comes to " + is + " where the run has recorded " + was, true
+	return "this program reaches " + is + " where the history has " + was, true
 }
 
 var (

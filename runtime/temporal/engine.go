@@ -194,7 +194,7 @@ func (e *execution) do(r *flow.Run, ctx wctx, op engine.Op) error {
 	}
 	c.Tool = e.names[p.Callable()]
 	if n := len(c.In) + overhead; e.tooLarge(n) {
-		return value.Invalid("the input of the call has %d bytes, which are too many for a history: %s", n, storeHelp)
+		return value.Invalid("the input of the call has %d bytes, too many for a history: %s", n, storeHelp)
 	}
 	var l engine.Landed
 	id := e.id(h, &c)
@@ -212,7 +212,7 @@ func (e *execution) do(r *flow.Run, ctx wctx, op engine.Op) error {
 // with the right program.
 func (e *execution) misfit(h *engine.Head) {
 	panic(fmt.Sprintf("flowgen: node %s (%s) was called with another input when the run was recorded: the workflow was changed before this node. "+
-		"Run the worker with the program that began the run, or start the run anew", h.Key(), h.Node.Pos))
+		"Run the worker with the program that started the run, or start a new run", h.Key(), h.Node.Pos))
 }
 
 // id is that of a call's activity: its key, the attempt from 2 on, and what is called. Replays compare it.
@@ -309,7 +309,7 @@ func (e *execution) lost(r *flow.Run, h *engine.Head, p engine.Portable, id stri
 	case d != nil && d.Policy == flow.AskInDoubt:
 		return e.askInDoubt(r, h, p)
 	}
-	return &runtime.RunError{Kind: runtime.InDoubt, Message: fmt.Sprintf("%s began on a worker that was lost: it may have happened", h.Key()), Err: timeout}
+	return &runtime.RunError{Kind: runtime.InDoubt, Message: fmt.Sprintf("%s started on a lost worker: it may have happened", h.Key()), Err: timeout}
 }
 
 // room ends the workflow's task when its markers have become large: the server terminates runs whose message to it has more

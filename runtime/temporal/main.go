@@ -30,7 +30,7 @@ const deadlockTime = 30 * time.Second
 func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
 	m := &commands{info: info, register: func(w worker.Registry, o Options) error { return Register(w, info, start, o) }}
 	cli.MainWith(info, start,
-		cli.Verb{Name: "worker", Arguments: "[flags]", Short: "carry out runs on Temporal until a signal stops it", Run: m.worker},
+		cli.Verb{Name: "worker", Arguments: "[flags]", Short: "run workflows on Temporal until a signal stops the worker", Run: m.worker},
 		cli.Verb{Name: "start", Arguments: "[flags] [inputs]", Short: "start a run on Temporal and print its id; with --wait its result", Run: m.start},
 		cli.Verb{Name: "result", Arguments: "ID", Short: "wait for a run on Temporal and print its result", Run: m.result},
 		cli.Verb{Name: "questions", Arguments: "ID", Short: "print the questions that a run on Temporal waits for", Run: m.questions},
@@ -39,8 +39,8 @@ func Main[W Workflow[In, Out], In, Out any](info *flow.Info, start func(...runti
 		cli.Verb{Name: "list", Short: "print the runs of the workflow on Temporal as JSON, the newest first", Run: m.list},
 		cli.Verb{Name: "describe", Arguments: "ID", Short: "print the state of a run on Temporal", Run: m.describe},
 		cli.Verb{Name: "inspect", Arguments: "--temporal ID [CALL]", Short: "show a run on Temporal; without --temporal a recorded run", Run: m.inspect},
-		cli.Verb{Name: "rerun", Arguments: "--temporal ID|FILE.jsonl", Short: "begin a run on Temporal with what another one, or one in a journal, has done", Run: m.rerun},
-		cli.Verb{Name: "attachment", Arguments: "URL", Short: "print what a call of a run on Temporal has attached to its result", Run: m.attachment},
+		cli.Verb{Name: "rerun", Arguments: "--temporal ID|FILE.jsonl", Short: "start a run on Temporal with the results of another run or a journal", Run: m.rerun},
+		cli.Verb{Name: "attachment", Arguments: "URL", Short: "print an attachment of a call of a run on Temporal", Run: m.attachment},
 		cli.Verb{Name: "history", Arguments: "ID", Short: "print the history of a run on Temporal as JSON, for replay FILE", Run: m.printHistory},
 		cli.Verb{Name: "replay", Arguments: "ID|FILE", Short: "replay a run on Temporal, or its history in a file, with this program", Run: m.replay},
 	)
@@ -175,7 +175,7 @@ func (m *commands) begin(c *cli.Call, b *begins, args ...any) int {
 		var started *serviceerror.WorkflowExecutionAlreadyStarted
 		switch {
 		case errors.As(err, &started):
-			return c.Fail(cli.ExitUsage, "there is a run with the id "+o.ID, "choose another --id, or ask for its result")
+			return c.Fail(cli.ExitUsage, "a run already has the id "+o.ID, "choose another --id, or ask for its result")
 		case err != nil:
 			return c.Fail(cli.ExitFault, "the run cannot be started: "+err.Error(), b.help)
 		case !b.wait:
@@ -208,7 +208,7 @@ func (m *commands) failed(c *cli.Call, id string, err error) int {
 	case errors.As(err, &space):
 		return c.Fail(cli.ExitFault, "the server has no namespace "+space.Namespace, "TEMPORAL_NAMESPACE names that of the runs")
 	case errors.As(err, &missing):
-		return c.Fail(cli.ExitUsage, "there is no run "+id, "start prints the ids of runs; TEMPORAL_NAMESPACE names their namespace")
+		return c.Fail(cli.ExitUsage, "unknown run "+id, "start prints the ids of runs; TEMPORAL_NAMESPACE names their namespace")
 	case errors.As(err, &applied) && applied.Type() == "refused":
 		return c.Fail(cli.ExitUsage, applied.Message(), "")
 	}

@@ -106,7 +106,7 @@ func (s *sent) complete(i activity.Info, tool string) error {
 		return nil
 	}
 	if s.wrong != nil {
-		return fmt.Errorf("the payload of call %s is none of this version of flowgen: %w. Give the run a worker of the program that began it", i.ActivityID, s.wrong)
+		return fmt.Errorf("the payload of call %s is not of this flowgen version: %w. Run a worker of the program that started the run", i.ActivityID, s.wrong)
 	}
 	known := calledBy(i.ActivityID)
 	if s.Node == "" {

@@ -65,7 +65,7 @@ func TestSentWrong(t *testing.T) {
 			t.Fatal(text, err)
 		}
 		err := s.complete(activity.Info{ActivityID: "n@abcdefgh"}, "w.t@1")
-		if err == nil || !strings.Contains(err.Error(), "call n@abcdefgh") || !strings.Contains(err.Error(), "Give the run a worker") {
+		if err == nil || !strings.Contains(err.Error(), "call n@abcdefgh") || !strings.Contains(err.Error(), "Run a worker") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

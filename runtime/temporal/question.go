@@ -101,9 +101,9 @@ func refused(err error) error {
 func (e *execution) unknown(key string) error {
 	keys := workflow.DeterministicKeys(e.open)
 	if len(keys) == 0 {
-		return fmt.Errorf("there is no open question %q: the run waits for no answer", key)
+		return fmt.Errorf("unknown question %q: the run has no open question", key)
 	}
-	return fmt.Errorf("there is no open question %q; open are %s", key, strings.Join(keys, ", "))
+	return fmt.Errorf("unknown question %q; open questions: %s", key, strings.Join(keys, ", "))
 }
 
 // ask waits for the answer to the question of a human node.
@@ -163,7 +163,7 @@ var errCancelled = errors.New("cancelled")
 func (e *execution) askInDoubt(r *flow.Run, h *engine.Head, p engine.Portable) error {
 	key := h.Key() + "/in_doubt"
 	q := &question{Question: runtime.Question{Key: key, Type: "string", Text: "Call " + h.Key() + " of tool " + h.Tool +
-		" began on a worker that was lost. Has it happened? Answer its output as JSON, or `" + again + "` to make it again."}}
+		" started on a lost worker. Did it happen? Answer with its output as JSON, or `" + again + "` to repeat it."}}
 	q.accepted = func(a string) ([]byte, error) {
 		a = strings.TrimSpace(a)
 		if a != again && !json.Valid([]byte(a)) {

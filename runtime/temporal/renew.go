@@ -79,7 +79,7 @@ func (e *execution) renew(in json.RawMessage) (err error, ok bool) {
 			e.stays, e.most = true, mostEvents-6*1024
 			return nil, false
 		}
-		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the run has become too long for one history, and its journal of %d bytes is too large to be taken into another: %s",
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the run is too long for one history, and its journal of %d bytes is too large to be taken into another: %s",
 			len(b), storeHelp), string(runtime.JournalUnavailable), nil), true
 	}
 	setup := e.setup

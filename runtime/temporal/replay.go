@@ -60,7 +60,7 @@ func (m *commands) replay(c *cli.Call) int {
 	return c.Print(fmt.Sprintf("%d events replayed\n", len(h.Events)))
 }
 
-const describes = "run it with the program that began it; describe prints its version"
+const describes = "replay it with the program that started it; describe prints its version"
 
 // inspect shows a run as its journal would be shown.
 func (m *commands) inspect(c *cli.Call) int {
@@ -78,7 +78,7 @@ func (m *commands) journal(c *cli.Call, id, help string) (*journal.Journal, int,
 		return nil, code, false
 	}
 	if e == nil {
-		return nil, c.Fail(cli.ExitFailed, "no worker has begun with run "+id, ""), false
+		return nil, c.Fail(cli.ExitFailed, "no worker has started run "+id, ""), false
 	}
 	return e.recorded(), cli.ExitOK, true
 }
@@ -123,7 +123,7 @@ func (m *commands) replayed(c *cli.Call, h *history.History, opts Options, help 
 			return c.Fail(cli.ExitFault, "the history cannot be replayed: "+says, sameCodec)
 		}
 		if earlier(h) {
-			return c.Fail(cli.ExitFailed, "the history is of an earlier version of flowgen, which recorded calls in another way", "read it with the program that began the run")
+			return c.Fail(cli.ExitFailed, "the history is of an earlier version of flowgen, which recorded calls in another way", "read it with the program that started the run")
 		}
 		says, _ := differs(err.Error())
 		return c.Fail(cli.ExitFailed, "the history is not of this program: "+says, help)
@@ -170,10 +170,10 @@ func (m *commands) history(c *cli.Call, name string) (h *history.History, code i
 	if err == nil {
 		defer func() { _ = f.Close() }() // only read
 		if h, err = client.HistoryFromJSON(f, client.HistoryJSONOptions{}); err != nil {
-			return nil, c.Fail(cli.ExitUsage, name+" is no history of a workflow: "+err.Error(), "`temporal workflow show --output json` writes one"), false
+			return nil, c.Fail(cli.ExitUsage, name+" is not a workflow history: "+err.Error(), "`temporal workflow show --output json` writes one"), false
 		}
 		if len(h.Events) == 0 || h.Events[0].GetWorkflowExecutionStartedEventAttributes() == nil {
-			return nil, c.Fail(cli.ExitUsage, name+" is no history of a workflow: it does not begin with its start", "`temporal workflow show --output json` writes one"), false
+			return nil, c.Fail(cli.ExitUsage, name+" is not a workflow history: it lacks the start event", "`temporal workflow show --output json` writes one"), false
 		}
 		code, ok = m.own(c, name, h)
 		return h, code, ok

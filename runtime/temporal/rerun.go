@@ -12,7 +12,7 @@ import (
 // answered, others are made.
 func (m *commands) rerun(c *cli.Call) int {
 	var b begins
-	const help = "`inspect --temporal ID --format jsonl` of the program that began it writes its journal into a file, which rerun --temporal takes in place of ID"
+	const help = "`inspect --temporal ID --format jsonl` of the program that started it writes its journal to a file, which rerun --temporal accepts instead of ID"
 	return c.Rerun(cli.Elsewhere{Flag: "temporal", Define: func(set *flag.FlagSet) { m.beginFlags(set, &b) },
 		Read: func(c *cli.Call, id string) (*journal.Journal, int, bool) { return m.journal(c, id, help) },
 		Fork: func(c *cli.Call, from string, input []byte, results *journal.Journal) int {

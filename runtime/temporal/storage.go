@@ -54,7 +54,7 @@ func readerOf(b runtime.Blobs) (reader, error) {
 	}:
 		return func(_ context.Context, tenant, url string) (io.ReadCloser, error) { return r.Read(tenant, url) }, nil
 	}
-	return nil, fmt.Errorf("a %T cannot be read, so that it cannot keep payloads", b)
+	return nil, fmt.Errorf("a %T cannot be read, so it cannot store payloads", b)
 }
 
 // all reads a blob of at most most bytes.

@@ -41,7 +41,7 @@ type Options struct {
 	// Local makes calls without effects local activities: faster, but a worker that dies repeats them.
 	Local bool
 	// Stored says that the client has the external storage of Storage, so that payloads have no bound. Without it, a call whose
-	// input or output is no payload that the server takes fails.
+	// input or output is not a payload that the server takes fails.
 	Stored bool
 	// Events bounds a history: a run that has more goes on in a new one. 0 is 20,000.
 	Events int

@@ -166,7 +166,7 @@ func TestSameResult(t *testing.T) {
 			})}
 			got, env, err := performed(t, in, o, func(env *testsuite.TestWorkflowEnvironment) {
 				answer(t, env, "ask", "maybe", "none of yes, no")
-				answer(t, env, "nothing", "yes", `no open question "nothing"; open are ask`)
+				answer(t, env, "nothing", "yes", `unknown question "nothing"; open questions: ask`)
 				answer(t, env, "ask", "yes", "")
 			})
 			if diff := cmp.Diff(plain, got); diff != "" || err != nil {

@@ -7,7 +7,7 @@
 //	tools:
 //	  search: {go: ./tools.Search, effects: reads, auth: {bearer: SEARCH_KEY}}
 //
-// Most tools need nothing of this package. It has what a tool can ask about its call:
+// Most tools do not need this package. It has what a tool can ask about its call:
 //
 //	func Search(ctx context.Context, in SearchIn) (SearchOut, error) {
 //		key, ok := tool.Secret(ctx, "SEARCH_KEY")

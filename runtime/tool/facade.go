@@ -172,7 +172,7 @@ func Unspent(err error) error {
 	return core.Unspent(err)
 }
 
-// Timeout bounds each attempt of a call; 0 and less is no bound. Without it attempts have 5 minutes, unless their node has a timeout.
+// Timeout bounds each attempt of a call; 0 and less means no bound. Without it attempts have 5 minutes, unless their node has a timeout.
 func Timeout(d time.Duration) core.ToolOption {
 	return core.Timeout(d)
 }

@@ -116,7 +116,7 @@ func TestChecksOfEngines(t *testing.T) {
 		early := *l
 		early.journal = without(l.journal, func(journal.Record) bool { return false })
 		early.journal.Put(journal.Record{Key: "x", Attempt: 1, Tool: "w.send@1", Done: true, Denied: true,
-			Error: value.Errorf(value.PolicyDenied, "the run has made 50 tool calls, which is the most that the policy allows")})
+			Error: value.Errorf(value.PolicyDenied, "the run has made 50 tool calls, the maximum of the policy")})
 		x.caps(&early, &runtime.Policy{MaxToolCalls: 50})
 		x.found(t, "caps", "a call was refused after")
 		r, _ := early.journal.Lookup("send", 1)

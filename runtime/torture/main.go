@@ -22,7 +22,7 @@ func Main[W interface {
 }, In, Out any](info *flow.Info, start func(...runtime.Option) (W, error)) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	out := os.Stdout
-	os.Stdout = os.Stderr // what tools print is no result
+	os.Stdout = os.Stderr // what tools print is not a result
 	code := command(ctx, os.Args[1:], out, os.Stderr, Of(info, start))
 	stop()
 	os.Exit(code)

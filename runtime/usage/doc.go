@@ -1,4 +1,4 @@
-// Package usage has the tokens and dollars that calls of models take.
+// Package usage has the tokens and the cost of model calls.
 //
 // A tool whose output is a Spender reports its Usage: the tokens of its call, and the cost, if its provider's prices are
 // known. Events of a run have it, and budgets of policies are counted in it as Spend. Modelled outputs also say which

@@ -21,5 +21,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// 0.494 550
-	// "1/2" is no amount of dollars: write a decimal like "0.50"
+	// "1/2" is not an amount in dollars: write a decimal like "0.50"
 }

@@ -19,7 +19,7 @@ const dollar USD = 1e9
 func ParseUSD(s string) (USD, error) {
 	whole, part, point := strings.Cut(s, ".")
 	if whole == "" || len(whole) > 12 || point && part == "" || len(part) > 9 || strings.Trim(whole+part, "0123456789") != "" {
-		return 0, fmt.Errorf("%q is no amount of dollars: write a decimal like \"0.50\"", value.Clip(s, 40))
+		return 0, fmt.Errorf("%q is not an amount in dollars: write a decimal like \"0.50\"", value.Clip(s, 40))
 	}
 	d, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Decode reads JSON that comes from outside: a command's output, a run's input. Duplicate keys, unknown fields, missing
-// fields (every field that is no pointer and has no default tag), null for anything but an optional, wrong types, numbers
+// fields (every field that is not a pointer and has no default tag), null for anything but an optional, wrong types, numbers
 // out of range, invalid UTF-8, nesting beyond 1000 and text after the value are errors; then Validate applies. The error
 // is a *ToolError with VALIDATION_ERROR that names the path. On error *v is unchanged.
 //
@@ -219,7 +219,7 @@ func (d *decoder) duration(v reflect.Value) *ToolError {
 	}
 	n, perr := time.ParseDuration(s)
 	if perr != nil {
-		return d.at.fault("%s is no duration", strconv.Quote(Clip(s, 80)))
+		return d.at.fault("%s is not a duration", strconv.Quote(Clip(s, 80)))
 	}
 	v.SetInt(int64(n))
 	return nil

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// sound is where the values of a type can be wrong, when that is only in floats that are no number. Looking there needs no
+// sound is where the values of a type can be wrong, when that is only in floats that are not a number. Looking there needs no
 // walk by reflection, which costs more than most calls.
 type sound struct {
 	floats   []uintptr // where in a value its floats are

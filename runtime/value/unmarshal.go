@@ -80,7 +80,7 @@ func (u *union) restore(data []byte, to reflect.Value) error {
 	}
 	var tag string
 	if err := json.Unmarshal(members[u.by], &tag); err != nil || u.variants[tag] == nil {
-		return Invalid("%s is %s, which is no variant", u.by, strconv.Quote(Clip(string(members[u.by]), 80)))
+		return Invalid("%s is %s, which is not a variant", u.by, strconv.Quote(Clip(string(members[u.by]), 80)))
 	}
 	fresh := reflect.New(u.variants[tag]).Elem()
 	if err := restore(data, fresh); err != nil {

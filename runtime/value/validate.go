@@ -114,7 +114,7 @@ func ruleOf(tag string) *rule {
 		case "max":
 			r.max = r.bound(arg)
 		default:
-			r.broken = fmt.Sprintf("%q is no rule", part)
+			r.broken = fmt.Sprintf("%q is not a rule", part)
 		}
 	}
 	return r
@@ -127,7 +127,7 @@ func (r *rule) bound(text string) *bound {
 		b.integer = true
 	}
 	if b.f, err = strconv.ParseFloat(text, 64); err != nil {
-		r.broken = fmt.Sprintf("%q is no number", text)
+		r.broken = fmt.Sprintf("%q is not a number", text)
 	}
 	return b
 }

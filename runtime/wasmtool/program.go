@@ -147,7 +147,7 @@ func (p *program) function(ctx context.Context, config wazero.ModuleConfig, inpu
 	}
 	view, ok := memory.Read(uint32(packed[0]>>32), length)
 	if !ok {
-		return nil, p.wrong("the result of %s is outside of its memory", p.what())
+		return nil, p.wrong("the result of %s is outside its memory", p.what())
 	}
 	return append([]byte(nil), view...), nil
 }

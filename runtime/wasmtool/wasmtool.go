@@ -1,4 +1,4 @@
-// Package wasmtool makes tools of WebAssembly modules that were compiled for WASI preview 1: the tier "wasm" of the workflow language.
+// Package wasmtool binds WebAssembly modules for WASI preview 1 as tools: the tier "wasm" of the workflow language.
 //
 // A module can reach nothing: it has no files, network, processes, environment variables or arguments. Its clock begins at the same
 // time in every call and goes on only when it is read, its random numbers are always the same, and it never sleeps, so that a call
@@ -24,7 +24,7 @@
 // processors as the program has. A module is compiled when its first call needs it; the machine code is kept in the user's cache
 // folder where there is one that nobody else can write to.
 //
-// # What it does not promise
+// # Limits
 //
 // The module runs in the process of the program: an error in the WebAssembly machine, or in the processor, can be a way out.
 //
@@ -32,11 +32,11 @@
 //
 //   - SANDBOX_ERROR: the module cannot be compiled, has no such export, or ran for longer than ten minutes
 //   - PROVIDER_ERROR: it trapped or ended with an exit code other than 0 (details exit_code, stderr)
-//   - VALIDATION_ERROR: a result that is no JSON or does not fit the declared type
+//   - VALIDATION_ERROR: a result that is not JSON or does not fit the declared type
 //   - POLICY_DENIED: a result that is too large
 //   - TIMEOUT: the context's deadline passed
 //
-// Cancellation comes back as the context's error, which is no tool error.
+// Cancellation comes back as the context's error, not as a tool error.
 package wasmtool
 
 import (

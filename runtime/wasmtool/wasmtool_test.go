@@ -83,7 +83,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{Module{Export: "trap"}, value.ProviderError, "m.wasm#trap stopped: unreachable"},
 		{Module{Export: "exit"}, value.ProviderError, "m.wasm#exit exited with status 3: out of luck"},
-		{Module{Export: "beyond"}, value.ProviderError, "the result of m.wasm#beyond is outside of its memory"},
+		{Module{Export: "beyond"}, value.ProviderError, "the result of m.wasm#beyond is outside its memory"},
 		{Module{Export: "recurse"}, value.ProviderError, "m.wasm#recurse stopped: stack overflow"},
 		{Module{Export: "huge"}, value.PolicyDenied, "m.wasm#huge wrote more than the 2097152 bytes allowed: raise max_output"},
 		{Module{Export: "text"}, value.ValidationError, "result of m.wasm#text: "},
@@ -135,7 +135,7 @@ func TestTier(t *testing.T) {
 	}
 	_, err := flow.Call(newRun(t, runtime.WithPolicy(&runtime.Policy{MinSandbox: runtime.Process})), node, tool, text{"x"})
 	var te *value.ToolError
-	if !errors.As(err, &te) || te.Code != value.SandboxError || te.Message != "tool echo@1 needs the sandbox tier process, and wasm is what there is" {
+	if !errors.As(err, &te) || te.Code != value.SandboxError || te.Message != "tool echo@1 needs the sandbox tier process, but only wasm is available" {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ func Attach(ctx context.Context, what string, list []byte) error {
 	}
 	var all []tool.Attachment
 	if err := value.Decode(list, &all); err != nil {
-		return value.Invalid("%s has attached what is no attachment: %v", what, err)
+		return value.Invalid("%s attached something that is not an attachment: %v", what, err)
 	}
 	for _, a := range all {
 		if err := tool.Attach(ctx, a); err != nil {

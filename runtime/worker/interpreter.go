@@ -62,7 +62,7 @@ func (i *Interpreter) Find(explicit string) (string, error) {
 		plain.Line(strings.Join(candidates, ", "), 200), i.Variable)
 }
 
-// behind returns the program that a script at path stands for, and path itself when it is no script.
+// behind returns the program that a script at path stands for, and path itself when it is not a script.
 func (i *Interpreter) behind(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

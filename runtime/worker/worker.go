@@ -56,7 +56,7 @@
 //   - TIMEOUT: the context's deadline passed
 //
 // Any other code is what the worker answered. Cancellation comes back as the
-// context's error, which is no tool error.
+// context's error, not as a tool error.
 package worker
 
 import (

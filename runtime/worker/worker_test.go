@@ -114,7 +114,7 @@ func TestFaults(t *testing.T) {
 		{"beside-large", value.SandboxError, "broke the protocol"},
 		{"logs-large", value.SandboxError, "broke the protocol"},
 		{"logs-stranger", value.SandboxError, "broke the protocol"},
-		{"beside {}", value.ValidationError, "has attached what is no attachment"},
+		{"beside {}", value.ValidationError, "attached something that is not an attachment"},
 		{`beside [{"kind":"file","url":"x"}]`, value.ValidationError, "an attachment is a blob, an image or a table"},
 		{"stranger", value.SandboxError, "broke the protocol"},
 		{"close", value.SandboxError, "closed its connection"},

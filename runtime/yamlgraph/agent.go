@@ -105,7 +105,7 @@ func (f *Flow) work(r *flow.Run, n *flow.Node, a *Agent, p Prompt) (out agent.Ou
 
 // tell is what a tool gave as the engine says it: its text in Python, or the error.
 func tell(e *agent.Envelope) string {
-	if x := e.Error; x != nil && x.Code == value.PolicyDenied && strings.HasSuffix(x.Message, "is not one of this agent's") {
+	if x := e.Error; x != nil && x.Code == value.PolicyDenied && strings.HasPrefix(x.Message, "the agent has no tool ") {
 		return "Error: Unknown tool '" + e.Tool + "'"
 	} else if x != nil && x.Code == value.Unknown {
 		return "Error: " + exceptionName.ReplaceAllString(x.Message, "")
@@ -156,7 +156,7 @@ func shown(m llm.Message) []value.Value {
 	return []value.Value{message("ai", m.Text, value.Entry{Key: "tool_calls", Value: value.List(calls...)})}
 }
 
-// spoken is a conversation as it is in the state; what is no message of it is left out.
+// spoken is a conversation as it is in the state; what is not a message of it is left out.
 func spoken(list value.Value) (system string, out []llm.Message) {
 	for i := range list.Len() {
 		m := dynamic.Of(list.Index(i))

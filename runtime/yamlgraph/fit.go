@@ -17,7 +17,7 @@ import (
 func fit(s *llm.Schema, v value.Value) (value.Value, *value.ToolError) {
 	tree, err := parsed(s)
 	if err != nil {
-		return v, value.Invalid("the schema of the answer is no JSON: %v", err)
+		return v, value.Invalid("the schema of the answer is not valid JSON: %v", err)
 	}
 	return fits(tree, v, "the answer")
 }

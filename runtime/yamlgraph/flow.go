@@ -112,7 +112,7 @@ func (f *Flow) write(key string, v value.Value) {
 	}
 }
 
-// joined adds the items of a list to those of another. What is no list is one item.
+// joined adds the items of a list to those of another. What is not a list is one item.
 func joined(old, more value.Value) value.Value {
 	var all []value.Value
 	for _, v := range []value.Value{old, more} {

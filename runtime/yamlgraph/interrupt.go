@@ -8,7 +8,7 @@ import (
 )
 
 // Interrupt runs a node that asks a user: what is asked goes into the field key, the answer into the field resume. What
-// the field holds already is asked, and else the message. An empty key is no field: every node asks its own question.
+// the field holds already is asked, and else the message. An empty key is not a field: every node asks its own question.
 func (f *Flow) Interrupt(r *flow.Run, n *flow.Node, key, resume string, held, message dynamic.Field) error {
 	if held.Value().IsNull() {
 		held = message

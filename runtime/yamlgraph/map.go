@@ -158,7 +158,7 @@ func missing(over dynamic.Field) string {
 	if !over.Present() {
 		return "missing"
 	}
-	return "no list"
+	return "not a list"
 }
 
 type result struct {

@@ -55,7 +55,7 @@ func (m *Model) use() (*llm.Model, *value.ToolError) {
 		name := cmp.Or(m.provider, setting("PROVIDER"), providers.All[0].Name)
 		p := providers.Find(name)
 		if p == nil {
-			m.err = value.Invalid("there is no provider %q, which PROVIDER names", name)
+			m.err = value.Invalid("PROVIDER names the unknown provider %q", name)
 			return
 		}
 		at := map[string]func(string) llm.Provider{"openai": m.speakers.OpenAI, "anthropic": m.speakers.Anthropic, "gemini": m.speakers.Gemini}[p.Speaks]

@@ -138,7 +138,7 @@ func Calculate(left value.Value, op string, right value.Value) (value.Value, err
 	var f Flow
 	calculate := map[string]func(a, b dynamic.Field) dynamic.Field{"+": f.Add, "-": f.Sub, "*": f.Mul, "/": f.Div}[op]
 	if calculate == nil {
-		return value.Null(), value.Invalid("there is no calculation %q", op)
+		return value.Null(), value.Invalid("unknown calculation %q", op)
 	}
 	v := calculate(part(left, nil), part(right, nil))
 	var te *value.ToolError

@@ -33,7 +33,7 @@ func Choose(r *flow.Run, n *flow.Node, id, tool, args dynamic.Field, call Choice
 	message := value.Null()
 	if out.Error != nil {
 		text := *out.Error
-		if text == flow.DeniedTool(name).Error() { // a tool that is no python tool
+		if text == flow.DeniedTool(name).Error() { // a tool that is not a python tool
 			text = "Unknown tool: " + name
 		}
 		message = value.String(text)
@@ -46,7 +46,7 @@ func Choose(r *flow.Run, n *flow.Node, id, tool, args dynamic.Field, call Choice
 
 var exceptionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*: `)
 
-// ChooseUpstream is Choose with the rules of the engine: what is no mapping stands for no arguments, and the text of an
+// ChooseUpstream is Choose with the rules of the engine: what is not a mapping stands for no arguments, and the text of an
 // exception comes without its name.
 func ChooseUpstream(r *flow.Run, n *flow.Node, id, tool, args dynamic.Field, call Choice) (value.Value, error) {
 	if args.Value().Kind() != value.MapKind {

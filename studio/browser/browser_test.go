@@ -327,7 +327,7 @@ func (s *story) reach(is string) {
 		if n == 0 {
 			return
 		}
-		if round > 0 { // what is no stop after all was counted
+		if round > 0 { // what is not a stop after all was counted
 			n = 1
 		}
 		for range n {

@@ -143,7 +143,7 @@ func alike(t *testing.T, exe, browser string) {
 	}
 }
 
-// opened: the browser that --open starts gets a code, which is exchanged for the token once; the token itself is no argument of a program.
+// opened: the browser that --open starts gets a code, which is exchanged for the token once; the token itself is not an argument of a program.
 func opened(t *testing.T, exe, browser string) {
 	if runtime.GOOS != "linux" {
 		t.Skip("browsers are opened by another program here")

@@ -20,7 +20,7 @@ import (
 const maxFile = 4 << 20
 
 // ErrOutside is the error of a name that leads out of its folder, also through a symbolic link.
-var ErrOutside = errors.New("it is outside of the folder of the workflow")
+var ErrOutside = errors.New("it is outside the folder of the workflow")
 
 // A Folder is where the files of tools are.
 type Folder struct {
@@ -103,7 +103,7 @@ func (f *Files) Read(dir Folder, rel string) (*File, error) {
 	return out, nil
 }
 
-// ReadBinary is like Read for a file that is no text, such as a WebAssembly module, of at most limit bytes.
+// ReadBinary is like Read for a file that is not text, such as a WebAssembly module, of at most limit bytes.
 func (f *Files) ReadBinary(dir Folder, rel string, limit int) (ir.SourceFile, error) {
 	name, roots := filepath.Join(dir.Disk, filepath.FromSlash(rel)), dir.roots(rel)
 	if !roots.Hold(name) {
@@ -215,7 +215,7 @@ func Reason(err error) string {
 	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "there is no such file"
+		return "no such file"
 	case errors.As(err, &p):
 		return p.Err.Error()
 	}

@@ -65,7 +65,7 @@ func (f *filler) in() {
 	switch {
 	case s.In == nil && t.In == nil:
 		f.report(diag.Diagnostic{
-			Code: diag.SourceUnclear, Span: f.place(), Message: "nothing says what " + s.Name + " takes",
+			Code: diag.SourceUnclear, Span: f.place(), Message: "the input of " + s.Name + " is unknown",
 			Help: "declare its input, as in `in: {text: string}`, or write the types in the source", Related: f.defined(),
 		})
 		t.In = schema.InvalidType

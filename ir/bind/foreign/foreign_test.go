@@ -57,7 +57,7 @@ func TestFill(t *testing.T) {
 		want    string // in -> out, then messages
 	}{
 		{"", input, result, false, "{n: float, s: opt<string>} -> {n: float, sev: enum<low|high>}"},
-		{"", nil, nil, false, "unknown -> any\nnothing says what m:f takes (m:f)"},
+		{"", nil, nil, false, "unknown -> any\nthe input of m:f is unknown (m:f)"},
 		{", in: {n: int}", nil, nil, false, "{n: int} -> any"},
 		{", in: {n: int}, out: {n: int, sev: string}", input, result, false, "{n: int} -> {n: int, sev: string}"},
 		{", in: {n: float, s: opt<enum<a|b>>}", input, nil, false, "{n: float, s: opt<enum<a|b>>} -> any"},

@@ -153,7 +153,7 @@ func (m *module) signature(i int) function {
 		r := &typeReader{module: m, i: close + 1, vars: vars.vars}
 		s := r.union()
 		if s.function {
-			f.callable, f.refused = true, "it returns something that JSON cannot represent"
+			f.callable, f.refused = true, "its result is not representable in JSON"
 		}
 		f.out = list(s)
 	}
@@ -210,7 +210,7 @@ func (m *module) typedInput(f *function, name token, s shape) {
 		f.in = s.typ
 		for _, field := range s.typ.Fields {
 			if field.Type.Kind == schema.Invalid {
-				f.callable, f.refused = true, "its input `"+field.Name+"` is nothing that JSON can represent"
+				f.callable, f.refused = true, "its input `"+field.Name+"` is not representable in JSON"
 			}
 		}
 	case schema.Map:

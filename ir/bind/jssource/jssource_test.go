@@ -162,7 +162,7 @@ func TestWrong(t *testing.T) {
 		{"export default function* f() {}", "", `FG0615 "./tool.ts": the default export of ./tool.ts cannot be a tool: it is a generator (export a function that takes one object) [tool.ts:1 function]` + "\n"},
 		{"export default (a: string) => a", "", `FG0615 "./tool.ts": the default export of ./tool.ts cannot be a tool: it takes a string, and tools are called with one object (export a function that takes one object) [tool.ts:1 (]` + "\n"},
 		{"export default function f(a: {n: number}, b: string) {}", "", `FG0615 "./tool.ts": the default export of ./tool.ts cannot be a tool: its parameter ` + "`b` would be undefined: tools are called with one object (export a function that takes one object) [tool.ts:1 f]\n"},
-		{"export default (args) => args", "", `FG0617 "./tool.ts": nothing says what ./tool.ts takes (declare its input, as in ` + "`in: {text: string}`, or write the types in the source) [tool.ts:1 (]\n"},
+		{"export default (args) => args", "", `FG0617 "./tool.ts": the input of ./tool.ts is unknown (declare its input, as in ` + "`in: {text: string}`, or write the types in the source) [tool.ts:1 (]\n"},
 		{"import x from './nowhere'\nexport default () => x", "", `FG0613 "./tool.ts": ./tool.ts cannot be read: could not resolve "./nowhere" () [tool.ts:1 './nowhere']` + "\n"},
 		{"export default function (", "", `FG0613 "./tool.ts": ./tool.ts cannot be read: expected identifier but found end of file () [tool.ts:1 ]` + "\n"},
 		{"import fs from 'node:fs'\nexport default (a: {}) => fs", ", engine: embedded", `FG0619 "./tool.ts": ./tool.ts imports node:fs, which only Node has (leave out ` + "`engine: embedded`, or the import)\n"},
@@ -174,8 +174,8 @@ func TestWrong(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ path, want string }{
-		{"./tol.ts", `FG0612 "./tol.ts": ./tol.ts cannot be read: there is no such file (replace with ` + "`./tool.ts`)\n"},
-		{"../tool.ts", `FG0612 "../tool.ts": ../tool.ts cannot be read: it is outside of the folder of the workflow ()` + "\n"},
+		{"./tol.ts", `FG0612 "./tol.ts": ./tol.ts cannot be read: no such file (replace with ` + "`./tool.ts`)\n"},
+		{"../tool.ts", `FG0612 "../tool.ts": ../tool.ts cannot be read: it is outside the folder of the workflow ()` + "\n"},
 	} {
 		if _, got := one(t, "", map[string]string{"tool.ts": "export default () => 1"}, `{js: `+tt.path+`}`); got != tt.want {
 			t.Errorf("%s\n%s", tt.path, cmp.Diff(tt.want, got))

@@ -206,7 +206,7 @@ var ways = map[string]map[string]string{
 	"archive":                    {"tool.js": `import s from "../outside/a.zip/x.json"; export default s`},
 }
 
-// TestNothingOutside: no import reads what lies outside of the project, or something that is no file.
+// TestNothingOutside: no import reads what lies outside of the project, or something that is not a file.
 func TestNothingOutside(t *testing.T) {
 	bundled := 0
 	for name, files := range ways {
@@ -262,7 +262,7 @@ func wayOut(t *testing.T, name string, files map[string]string) (home, rel strin
 	return home, rel
 }
 
-// awkward makes what is no text.
+// awkward makes what is not text.
 func awkward(t *testing.T, home, name string) {
 	t.Helper()
 	fifo := map[string]string{"pipe": "fifo", "pipe, package.json": "node_modules/piped/package.json"}[name]

@@ -8,7 +8,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// A shape is a type of TypeScript as it is read: undefined is no type of values, a function is none of JSON.
+// A shape is a type of TypeScript as it is read: undefined is not a type of values, a function is none of JSON.
 type shape struct {
 	typ       *schema.Type
 	undefined bool

@@ -18,7 +18,7 @@ func Describe(f *source.File, name string) (sig *foreign.Signature, names []stri
 	var syntax *syntaxError
 	if errors.As(err, &syntax) {
 		lo := min(syntax.at, max(len(f.Text)-1, 0))
-		return wrong(source.Span{File: f, Lo: lo, Hi: min(lo+1, len(f.Text))}, "it is no JSON: "+syntax.why)
+		return wrong(source.Span{File: f, Lo: lo, Hi: min(lo+1, len(f.Text))}, "it is not JSON: "+syntax.why)
 	}
 	list := root.get("tools")
 	if list == nil || list.kind != '[' {

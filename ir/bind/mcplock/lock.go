@@ -203,7 +203,7 @@ func Parse(f *source.File, sink *diag.Sink) *Lock {
 	if errors.As(err, &syntax) {
 		line := f.Pos(syntax.at)
 		at := f.Offset(line.Line, 1)
-		p.wrong(source.Span{File: f, Lo: at, Hi: at + len(f.Line(line.Line))}, "it is no JSON: "+syntax.why)
+		p.wrong(source.Span{File: f, Lo: at, Hi: at + len(f.Line(line.Line))}, "it is not JSON: "+syntax.why)
 		return nil
 	}
 	l := &Lock{File: f}
@@ -250,7 +250,7 @@ func (p *parser) lock(root *node, l *Lock) {
 	}
 	v := root.get("flowgen_lock")
 	if v == nil || v.text != version {
-		p.wrong(root.span(p.file).Sub(0, 1), "it is not of version "+version)
+		p.wrong(root.span(p.file).Sub(0, 1), "it does not have version "+version)
 		return
 	}
 	servers := root.get("servers")
@@ -297,7 +297,7 @@ func (p *parser) tool(k key, n *node) *Tool {
 	t := &Tool{Name: k.name, def: def, file: p.file, span: k.span(p.file)}
 	t.sums()
 	if h := n.get("hash").str(); h != t.Hash {
-		p.wrong(t.span, fmt.Sprintf("what it says of tool %q is not what was locked: the hash is another", diag.Printable(k.name)))
+		p.wrong(t.span, fmt.Sprintf("the entry of tool %q was changed: its hash does not match", diag.Printable(k.name)))
 		return nil
 	}
 	if hidden := t.Hidden(); hidden != nil {

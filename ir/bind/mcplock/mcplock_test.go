@@ -115,19 +115,19 @@ func TestFormat(t *testing.T) {
 func TestParseWrong(t *testing.T) {
 	good := goldenLock(t)
 	for _, tt := range []struct{ text, says string }{
-		{"", "no JSON: it ends too early"},
-		{"<<<<<<< HEAD\n" + good, "no JSON"},
-		{good + "x", "no JSON: there is more"},
-		{good[:len(good)/2], "no JSON"},
-		{"{\"flowgen_lock\": 2, \"servers\": {}}", "not of version 1"},
-		{"{}", "not of version 1"},
+		{"", "not JSON: it ends too early"},
+		{"<<<<<<< HEAD\n" + good, "not JSON"},
+		{good + "x", "not JSON: there is more"},
+		{good[:len(good)/2], "not JSON"},
+		{"{\"flowgen_lock\": 2, \"servers\": {}}", "not have version 1"},
+		{"{}", "not have version 1"},
 		{"[]", "the file is an object"},
 		{`{"flowgen_lock": 1, "servers": {}, "more": 1}`, `unknown key "more"`},
 		{`{"flowgen_lock": 1, "servers": {"a": {"tools": {}, "tool": {}}}}`, `unknown key "tool"`},
 		{`{"flowgen_lock": 1, "servers": {}, "servers": {}}`, "appears twice"},
 		{"{\"flowgen_lock\": 1, \"servers\": {\"a\": \"\xff\"}}", "UTF-8"},
-		{strings.Replace(good, "Searches the documentation.", "Searches it.", 1), `of tool "search" is not what was locked`},
-		{strings.Replace(good, `"minimum": 1`, `"minimum": 2`, 1), `of tool "list-channels" is not what was locked`},
+		{strings.Replace(good, "Searches the documentation.", "Searches it.", 1), `of tool "search" was changed`},
+		{strings.Replace(good, `"minimum": 1`, `"minimum": 2`, 1), `of tool "list-channels" was changed`},
 		{strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested too deeply"},
 	} {
 		sink := &diag.Sink{}

@@ -118,7 +118,7 @@ func serverOf(wf *ir.Workflow, name string) *ir.Server {
 func (r *resolver) find(l *Lock, server *ir.Server, b *ir.MCPTool) *Tool {
 	name := b.Server.Name
 	if l == nil {
-		b.Why, b.Help = fmt.Sprintf("%s is not locked: there is no %s next to the workflow", b.Ref.Name, Name), runLock
+		b.Why, b.Help = fmt.Sprintf("%s is not locked: %s does not exist next to the workflow", b.Ref.Name, Name), runLock
 		return nil
 	}
 	s := l.Server(name)

@@ -341,7 +341,7 @@ func (c *called) serve() (url string, ok bool) {
 
 // TestCalls calls the operations of documents through a workflow's compiled program, against services that hold each request to its
 // document. The documents are those of a module that the compiler needs, and with OPENAPI_DOCUMENTS=DIR those of a folder; OPENAPI_CALLS
-// is how many operations of each are called, 0 for all. It builds the compiler and a large program, so that it is no ordinary test.
+// is how many operations of each are called, 0 for all. It builds the compiler and a large program, so that it is not an ordinary test.
 func TestCalls(t *testing.T) {
 	if os.Getenv("LONG") == "" && os.Getenv("OPENAPI_DOCUMENTS") == "" {
 		t.Skip("LONG is not set")

@@ -132,7 +132,7 @@ func (d *Document) operations() error {
 	case version == "" && d.doc.Extensions["swagger"] != nil:
 		return errors.New("it is a Swagger 2.0 document, and OpenAPI 3.0 or 3.1 is expected")
 	case !strings.HasPrefix(version, "3."):
-		return errors.New("it has no `openapi: 3.x`, so it is no OpenAPI document")
+		return errors.New("it lacks `openapi: 3.x`, so it is not an OpenAPI document")
 	}
 	paths := d.doc.Paths.Map()
 	for _, p := range slices.Sorted(maps.Keys(paths)) {

@@ -36,7 +36,7 @@ type Request struct {
 	body   map[string]string // property by field; nil: the field bodyField is the body
 }
 
-// bodyField is the field of a body that is no struct with usable names.
+// bodyField is the field of a body that is not a struct with usable names.
 const bodyField = "body"
 
 // A param is a parameter of the URL's query, or a header.
@@ -264,7 +264,7 @@ func (d *Document) places(q *Request, fields map[string]string) error {
 	rest := place.ReplaceAllString(text, "x")
 	switch {
 	case strings.Contains(text, "{?}"):
-		return d.refuse(o.op.Origin, "describe it under `parameters` with `in: path`", "a place in the path `%s` is no parameter", o.Path)
+		return d.refuse(o.op.Origin, "describe it under `parameters` with `in: path`", "a placeholder in the path `%s` is not a parameter", o.Path)
 	case !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsAny(rest, "{}?#\\ \t\n\r"):
 		return d.refuse(o.op.Origin, "write an `http` tool for it", "path `%s` has characters that no path has", o.Path)
 	}

@@ -184,7 +184,7 @@ type shape struct {
 	object   bool
 	either   openapi3.SchemaRefs     // anyOf or oneOf
 	by       *openapi3.Discriminator // of either
-	one      *openapi3.SchemaRef     // allOf of one schema that is no object, with notes
+	one      *openapi3.SchemaRef     // allOf of one schema that is not an object, with notes
 }
 
 // onlyTag reports whether there are no properties but the one that tells alternatives apart.
@@ -192,7 +192,7 @@ func (s *shape) onlyTag() bool {
 	return len(s.props) == 0 || len(s.props) == 1 && s.by != nil && s.props[s.by.PropertyName] != nil
 }
 
-// flatten puts the parts of allOf together; ok is false for those that are no objects.
+// flatten puts the parts of allOf together; ok is false for those that are not objects.
 func (r *reading) flatten(s *openapi3.Schema, depth int) (out shape, ok bool) {
 	if r.left--; r.left < 0 || depth > maxDepth {
 		return out, false

@@ -12,7 +12,7 @@ import (
 	"github.com/flowgen-dev/flowgen/ir/schema"
 )
 
-// union is the type of alternatives that a discriminator tells apart; nil when one of them is no struct, or has no tag.
+// union is the type of alternatives that a discriminator tells apart; nil when one of them is not a struct, or has no tag.
 func (r *reading) union(list openapi3.SchemaRefs, by *openapi3.Discriminator) *schema.Type {
 	var variants []*schema.Variant
 	null := false

@@ -16,11 +16,11 @@ func (x *Reader) Answer(from *source.File, id ir.Ident) (*ir.PythonClass, string
 		return nil, why
 	}
 	if sym.stmt.Kind != "class" {
-		return nil, "`" + id.Name + "` is no class"
+		return nil, "`" + id.Name + "` is not a class"
 	}
 	rd.result, rd.answer = false, true
 	if c.Fields = rd.class(sym, 0); c.Fields.Kind != schema.Struct {
-		return nil, "`" + id.Name + "` is no model of Pydantic whose fields can be read"
+		return nil, "`" + id.Name + "` is not a Pydantic model with readable fields"
 	}
 	return c, ""
 }

@@ -208,7 +208,7 @@ func (r *reader) enum(sym symbol, text bool) *schema.Type {
 		case p.Type != nil || strings.HasPrefix(p.Name, "_") || v == nil:
 			continue
 		case v.T == "str":
-			if foreign.AddValue(t, v.S); len(t.Values) > len(texts) { // another name of a member is no member
+			if foreign.AddValue(t, v.S); len(t.Values) > len(texts) { // another name of a member is not a member
 				texts = append(texts, sym.stmt.Name+"."+p.Name)
 			}
 		case v.T == "call" && text && r.auto(sym.in, v):

@@ -46,8 +46,8 @@ type hello struct {
 
 // The errors when there is no interpreter, or none that is run.
 var (
-	errNoPython    = errors.New("there is no `python3` in PATH")
-	errNoOwnPython = errors.New("the only `python3` in PATH belongs to the project, and compiling runs nothing of that")
+	errNoPython    = errors.New("`python3` is not in PATH")
+	errNoOwnPython = errors.New("the only `python3` in PATH belongs to the project, whose programs are never run at compile time")
 )
 
 // errEnded is the error of a Python that crashed over a source, or took too long.

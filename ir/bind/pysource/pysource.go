@@ -134,7 +134,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 	}, r.sink)
 }
 
-// world is where the tool's module is looked for; nil when there is no Python to read it with, which was reported.
+// world is where the tool's module is looked for; nil when Python is not installed, which was reported.
 func (r *resolver) world(f ref, b *ir.PythonTool) *world {
 	return r.worldAt(r.opts.Folder(f.tool.File), f, b)
 }
@@ -193,7 +193,7 @@ func unchecked(f ref, why string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.Interpreter, Span: f.span, Message: f.module + ":" + f.function + " is not checked against its source: " + why}
 }
 
-// unparsed reports a module that is no Python.
+// unparsed reports a module that is not Python.
 func (r *resolver) unparsed(f ref, m *module, at source.Span) {
 	r.report(diag.Diagnostic{Code: diag.SourceSyntax, Span: f.at(f.module, false), Message: "module `" + f.module + "` cannot be read: " + m.facts.Error,
 		Related: []diag.Related{{Span: at, Message: "here"}}})
@@ -285,7 +285,7 @@ func (r *resolver) wrongModule(w *world, f ref, p *problem) {
 		return
 	case p.compiled:
 		d.Code = diag.SourceSyntax
-		d.Message = "module `" + f.module + "` is not written in Python, so that nothing says what " + f.function + " takes"
+		d.Message = "module `" + f.module + "` is not written in Python, so the input of " + f.function + " is unknown"
 		d.Help = "declare `in:` and `out:`"
 	case p.empty:
 		d.Message = "`" + f.module + "` is a folder without __init__.py, which has no functions"
@@ -302,7 +302,7 @@ func (r *resolver) wrongModule(w *world, f ref, p *problem) {
 func (r *resolver) noModule(d *diag.Diagnostic, w *world, f ref, miss *missing) {
 	parts := strings.Split(f.module, ".")
 	before, part := strings.Join(parts[:miss.part], "."), parts[miss.part]
-	d.Message = "there is no Python module `" + f.module + "`"
+	d.Message = "cannot find Python module `" + f.module + "`"
 	switch {
 	case before != "" && miss.in == nil:
 		d.Message += ": `" + before + "` is a module, not a package"
@@ -398,13 +398,13 @@ func (r *resolver) venv(home foreign.Folder, b *ir.PythonTool) (venv *foreign.Fo
 		return activeVenv(home.Disk), true
 	}
 	if !filepath.IsLocal(filepath.FromSlash(b.Venv.Name)) {
-		r.report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Venv.Span, Message: "`" + b.Venv.Name + "` is outside of the folder of this file"})
+		r.report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Venv.Span, Message: "`" + b.Venv.Name + "` is outside the folder of this file"})
 		return nil, false
 	}
 	dir := home.Join(path.Clean(b.Venv.Name))
 	dir.Root = home.Disk // links of the environment stay there
 	if !r.opts.Files.IsFile(dir, "pyvenv.cfg") {
-		r.report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Venv.Span, Message: "there is no virtual environment in `" + b.Venv.Name + "`",
+		r.report(diag.Diagnostic{Code: diag.SourceMissing, Span: b.Venv.Span, Message: "no virtual environment in `" + b.Venv.Name + "`",
 			Help: "make it with `python3 -m venv " + dir.Typed + "`"})
 		return nil, false
 	}

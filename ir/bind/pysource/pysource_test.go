@@ -282,16 +282,16 @@ func TestWrong(t *testing.T) {
 		{`{python: "m:Parser"}`, `error FG0614 "Parser": ` + "`Parser` of module `m` is a class, not a function (write a function that makes one and returns what the workflow needs) [m.py:11 Parser]\n"},
 		{`{python: "m:const"}`, `error FG0614 "const": what ` + "`const` of module `m` is, only running it would say (define it with `def`, or declare `in:` and `out:`) [m.py:13 const]\n"},
 		{`{python: "m:value", in: {raw: string}, out: any}`, `warning FG0611 "m:value": m:value is not checked against its source: what it is, only running the module would say ()` + "\n"},
-		{`{python: "nothing:f"}`, `error FG0612 "nothing": there is no Python module ` + "`nothing` (it is looked for in the folder of this file, in PYTHONPATH, among the installed packages and in Python's library)\n"},
-		{`{python: "pkg.mode:f"}`, `error FG0612 "pkg.mode": there is no Python module ` + "`pkg.mode`: package `pkg` has no `mode` (replace with `pkg.mod`)\n"},
-		{`{python: "m.x:f"}`, `error FG0612 "m.x": there is no Python module ` + "`m.x`: `m` is a module, not a package ()\n"},
+		{`{python: "nothing:f"}`, `error FG0612 "nothing": cannot find Python module ` + "`nothing` (it is looked for in the folder of this file, in PYTHONPATH, among the installed packages and in Python's library)\n"},
+		{`{python: "pkg.mode:f"}`, `error FG0612 "pkg.mode": cannot find Python module ` + "`pkg.mode`: package `pkg` has no `mode` (replace with `pkg.mod`)\n"},
+		{`{python: "m.x:f"}`, `error FG0612 "m.x": cannot find Python module ` + "`m.x`: `m` is a module, not a package ()\n"},
 		{`{python: "pkg:f"}`, `error FG0612 "pkg": ` + "`pkg` is a folder without __init__.py, which has no functions ()\n"},
 		{`{python: "bad:f"}`, `error FG0613 "bad": module ` + "`bad` cannot be read: invalid syntax () [bad.py:2 :]\n"},
 		{`{python: "latin:f"}`, `error FG0613 "latin": module ` + "`latin` cannot be read: it is not text in UTF-8 ()\n"},
-		{`{python: "time:sleep"}`, `error FG0613 "time": module ` + "`time` is not written in Python, so that nothing says what sleep takes (declare `in:` and `out:`)\n"},
+		{`{python: "time:sleep"}`, `error FG0613 "time": module ` + "`time` is not written in Python, so the input of sleep is unknown (declare `in:` and `out:`)\n"},
 		{`{python: "time:sleep", in: {secs: float}, out: "any"}`, `warning FG0611 "time:sleep": time:sleep is not checked against its source: the module is not written in Python ()` + "\n"},
 		{`{python: "m:parse", in: {row: string}, out: any}`, `error FG0616 "row": m:parse takes no input ` + "`row` (replace with `raw`) [m.py:2 raw]\n"},
-		{`{python: "m:parse", venv: .venv}`, `error FG0612 ".venv": there is no virtual environment in ` + "`.venv` (make it with `python3 -m venv .venv`)\n"},
+		{`{python: "m:parse", venv: .venv}`, `error FG0612 ".venv": no virtual environment in ` + "`.venv` (make it with `python3 -m venv .venv`)\n"},
 	}
 	for _, tt := range tests {
 		if _, got := one(t, files, "t: "+tt.tool); got != tt.want {
@@ -311,14 +311,14 @@ func TestNoPython(t *testing.T) {
 	t.Setenv("VIRTUAL_ENV", "")
 	files := map[string]string{"m.py": "def f(n: int): ...\n"}
 	tool, got := one(t, files, `t: {python: "m:f", in: {n: int}, out: string}`)
-	if want := "warning FG0611 \"m:f\": m:f is not checked against its source: there is no `python3` in PATH (install Python, so that a mistake shows before the workflow runs)\n"; got != want {
+	if want := "warning FG0611 \"m:f\": m:f is not checked against its source: `python3` is not in PATH (install Python, so that a mistake shows before the workflow runs)\n"; got != want {
 		t.Error(cmp.Diff(want, got))
 	}
 	if tool.In.String() != "{n: int}" || tool.Out.Kind != schema.String || tool.Def == nil {
 		t.Errorf("%s -> %s", tool.In, tool.Out)
 	}
 	_, got = one(t, files, `t: {python: "m:f", in: {n: int}}`)
-	if want := "error FG0611 \"m:f\": the source of m:f cannot be read: there is no `python3` in PATH (install Python, or declare `in:` and `out:`)\n"; got != want {
+	if want := "error FG0611 \"m:f\": the source of m:f cannot be read: `python3` is not in PATH (install Python, or declare `in:` and `out:`)\n"; got != want {
 		t.Error(cmp.Diff(want, got))
 	}
 }

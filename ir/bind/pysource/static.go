@@ -51,12 +51,12 @@ func (x *Reader) class(from *source.File, id ir.Ident) (c *ir.PythonClass, sym s
 	f := ref{&ir.Tool{File: from, Binding: b}, module, name, id.Span}
 	w, root := x.r.free(f, b)
 	if w == nil {
-		return nil, sym, nil, "there is no Python to read it with", false
+		return nil, sym, nil, "Python, which is needed to read it, is not installed", false
 	}
 	m, wrong := w.module(module)
 	switch {
 	case wrong != nil:
-		return nil, sym, nil, "there is no Python module `" + module + "` next to the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0 && len(x.r.withModule(x.r.opts.Folder(from), module)) == 0
+		return nil, sym, nil, "cannot find Python module `" + module + "` next to the graph, in the working directory or among the installed packages", wrong.missing != nil && wrong.missing.part == 0 && len(x.r.withModule(x.r.opts.Folder(from), module)) == 0
 	case m.facts.Error != "":
 		return nil, sym, nil, "module `" + module + "` cannot be read: " + m.facts.Error, false
 	}

@@ -43,7 +43,7 @@ func openMemory() (*database, error) {
 	}
 	sqlite3.Xsqlite3_limit(d.tls, d.db, sqlite3.SQLITE_LIMIT_LENGTH, maxLength)
 	sqlite3.Xsqlite3_progress_handler(d.tls, d.db, maxSteps, function(tooLong), 0)
-	for _, option := range []int32{sqlite3.SQLITE_DBCONFIG_DQS_DDL, sqlite3.SQLITE_DBCONFIG_DQS_DML} { // a misspelt "name" is no text
+	for _, option := range []int32{sqlite3.SQLITE_DBCONFIG_DQS_DDL, sqlite3.SQLITE_DBCONFIG_DQS_DML} { // a misspelt "name" is not text
 		va := libc.NewVaList(int32(0), uintptr(0))
 		sqlite3.Xsqlite3_db_config(d.tls, d.db, option, va)
 		libc.Xfree(d.tls, va)
@@ -101,7 +101,7 @@ func pointer(p uintptr) uintptr { return **(**uintptr)(unsafe.Pointer(&p)) }
 func (d *database) out(f func(p uintptr) error) error {
 	p := libc.Xcalloc(d.tls, 2, 8)
 	if p == 0 {
-		return errors.New("there is no memory")
+		return errors.New("out of memory")
 	}
 	defer libc.Xfree(d.tls, p)
 	return f(p)
@@ -181,7 +181,7 @@ type returned struct{ name, declared, table, origin string }
 func (d *database) describe(text string) (columns []returned, reads bool, err error) {
 	err = d.prepared(text, func(stmt uintptr, _ int) error {
 		if stmt == 0 {
-			return &engineError{"it is no statement", 0}
+			return &engineError{"it is not a statement", 0}
 		}
 		reads = sqlite3.Xsqlite3_stmt_readonly(d.tls, stmt) != 0
 		for i := range sqlite3.Xsqlite3_column_count(d.tls, stmt) {

@@ -47,7 +47,7 @@ func Locked(b *ir.SQLTool, ask func(text string) (params []string, columns []Col
 		return "", err
 	}
 	if len(params) != len(s.params) {
-		return "", fmt.Errorf("it says that a statement with %d parameters has %d", len(s.params), len(params))
+		return "", fmt.Errorf("it describes %d parameters as %d", len(s.params), len(params))
 	}
 	in := &schema.Type{Kind: schema.Struct}
 	for i, p := range params {
@@ -178,7 +178,7 @@ func (r *resolver) locked(t *ir.Tool, b *ir.SQLTool, s *statement, server *mcplo
 	case row == nil:
 		sig.Out = r.out(b, s, nil, nil)
 	case b.Rows == "one":
-		sig.Out = schema.OptOf(row, "there may be no such row")
+		sig.Out = schema.OptOf(row, "the row may not exist")
 	default:
 		sig.Out = schema.ListOf(row)
 	}

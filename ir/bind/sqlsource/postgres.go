@@ -40,7 +40,7 @@ func (r *resolver) postgres(t *ir.Tool, b *ir.SQLTool) {
 		}
 		sig.Out = r.out(b, s, nil, nil)
 	case t.Out == nil:
-		r.report(diag.SourceUnclear, b.Query.At(first.lo, first.hi), "nothing says what the statement returns", "declare it beside `sql`: `out: [{id: int}]`, or `out: opt<Order>` with `rows: one`")
+		r.report(diag.SourceUnclear, b.Query.At(first.lo, first.hi), "the result type of the statement is unknown", "declare it next to `sql`: `out: [{id: int}]`, or `out: opt<Order>` with `rows: one`")
 		return
 	default:
 		r.rows(b, []returned{{}})
@@ -57,7 +57,7 @@ func (r *resolver) postgres(t *ir.Tool, b *ir.SQLTool) {
 		}
 		switch {
 		case f == nil && t.In == nil:
-			r.report(diag.SourceUnclear, b.Query.At(first.lo, first.hi), "nothing says what types the parameters have", "declare them beside `sql`: `in: {"+strings.Join(s.params, ": string, ")+": string}`")
+			r.report(diag.SourceUnclear, b.Query.At(first.lo, first.hi), "the types of the parameters are unknown", "declare them next to `sql`: `in: {"+strings.Join(s.params, ": string, ")+": string}`")
 			return
 		case f == nil:
 			f = &schema.Field{Name: name, Type: schema.AnyType} // a declaration that lacks it is reported

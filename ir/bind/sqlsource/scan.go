@@ -22,7 +22,7 @@ type token struct {
 	kind   kind
 	lo, hi int
 	text   string // of a name: without quotes; of a parameter: its field
-	quoted bool   // a name in quotes, which is no keyword
+	quoted bool   // a name in quotes, which is not a keyword
 }
 
 // is reports whether a token is a keyword, or a mark.

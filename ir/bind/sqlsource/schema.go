@@ -132,7 +132,7 @@ func (t *tables) make(f *source.File) error {
 	return nil
 }
 
-// schemaText is a text in which braces are no parameters.
+// schemaText is a text in which braces are not parameters.
 func schemaText(s string) string { return strings.NewReplacer("{", "(", "}", ")").Replace(s) }
 
 // look reads what there is now.

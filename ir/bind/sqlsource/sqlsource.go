@@ -258,7 +258,7 @@ func (r *resolver) out(b *ir.SQLTool, s *statement, t *tables, columns []returne
 	case !ok:
 		return nil
 	case b.Rows == "one":
-		return schema.OptOf(row, "there may be no such row")
+		return schema.OptOf(row, "the row may not exist")
 	}
 	return schema.ListOf(row)
 }
@@ -297,7 +297,7 @@ func (r *resolver) in(t *ir.Tool, b *ir.SQLTool, s *statement, tables *tables, i
 		case typ == nil && declared != nil:
 			typ = declared.Type
 		case typ == nil && t.In == nil:
-			r.report(diag.SourceUnclear, at, "nothing says what type "+quote("{"+name+"}")+" has", "declare it beside `sql`: `in: {"+strings.Join(s.params, ": string, ")+": string}`")
+			r.report(diag.SourceUnclear, at, "the type of "+quote("{"+name+"}")+" is unknown", "declare it next to `sql`: `in: {"+strings.Join(s.params, ": string, ")+": string}`")
 			ok = false
 			continue
 		case typ == nil:
@@ -314,7 +314,7 @@ func (r *resolver) in(t *ir.Tool, b *ir.SQLTool, s *statement, tables *tables, i
 // notBindable reports a field of a type that no parameter has; unpack is the engine's function for lists.
 func (r *resolver) notBindable(f *schema.Field, unpack string) {
 	r.report(diag.SourceShape, f.Span, quote(f.Name)+" is "+f.Type.String()+", and a parameter is text, a number, true or false, or a time",
-		"hand the values over one by one, or as JSON for `"+unpack+"`")
+		"pass the values one by one, or as JSON for `"+unpack+"`")
 }
 
 // bindable reports whether values of a type can be bound.

@@ -82,7 +82,7 @@ func TestTypes(t *testing.T) {
 			"writes {note: opt<string>, customer: string} -> list<{id: int, customer: string, price: float, note: opt<string>, made: opt<time>}>"},
 		{"select id from orders where id = {id}", "}, in: {id: opt<int>", "reads {id: opt<int>} -> list<{id: int}>"},
 		{"select id from orders where note = '{' || {n} || '}' and customer = {c} /* {d} */", "}, in: {n: string, c: 'enum<a|b>'", "reads {n: string, c: enum<a|b>} -> list<{id: int}>"},
-		{"select id from orders where id = {id} and customer = {id}", "", "FG0617 \"{id}\": nothing says what type `{id}` has\n"},
+		{"select id from orders where id = {id} and customer = {id}", "", "FG0617 \"{id}\": the type of `{id}` is unknown\n"},
 		{"select id, id from orders", "", "FG0615 \"id\": two columns have the name `id`\n"},
 		{"select total from orders", "", "FG0614 \"total\": db has no column `total`\n"},
 		{"select o.total from orders o", "", "FG0614 \"total\": db has no column `total`\n"},

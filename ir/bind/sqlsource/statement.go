@@ -84,7 +84,7 @@ func inText(query string, t token) *mistake {
 	if lo == t.lo+1 && lo+n+2 == t.hi {
 		help = "remove the quotes: values are bound, and need none"
 	}
-	return &mistake{lo, lo + n + 1, "`" + field + "` is no parameter inside of a text", help}
+	return &mistake{lo, lo + n + 1, "`" + field + "` is inside a string literal, where parameters are not replaced", help}
 }
 
 // at is where an offset of the text is in the query.

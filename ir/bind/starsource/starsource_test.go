@@ -72,7 +72,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s\n%s", tt.code, diff)
 		}
 	}
-	if _, got := one(t, "", "{starlark: tools/none.star}"); got != "FG0612 \"tools/none.star\": tools/none.star cannot be read: there is no such file ()\n" {
+	if _, got := one(t, "", "{starlark: tools/none.star}"); got != "FG0612 \"tools/none.star\": tools/none.star cannot be read: no such file ()\n" {
 		t.Error(got)
 	}
 }

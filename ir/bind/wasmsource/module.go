@@ -64,7 +64,7 @@ func parseModule(text string) (*content, error) {
 		s := &reader{b: body}
 		m.section(id, s)
 		if r.err == nil && s.err == nil && len(s.b) > 0 && slices.Contains([]byte{1, 2, 3, 5, 7, 10}, id) {
-			s.err = errors.New("it has more than it says")
+			s.err = errors.New("it has trailing data")
 		}
 		if s.err != nil {
 			return nil, fmt.Errorf("section %d is wrong: %w", id, s.err)
@@ -78,7 +78,7 @@ func (m *content) section(id byte, s *reader) {
 	case 1:
 		s.each(maxFunctions, func() {
 			if s.byte() != 0x60 {
-				s.fail(errors.New("not the type of a function"))
+				s.fail(errors.New("not a function type"))
 			}
 			m.types = append(m.types, signature{s.bytes(s.size()), s.bytes(s.size())})
 		})
@@ -121,7 +121,7 @@ func (m *content) imported(s *reader) {
 	case 3:
 		s.bytes(2)
 	default:
-		s.fail(errors.New("an import of no known kind"))
+		s.fail(errors.New("an import of an unknown kind"))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestHostileModules(t *testing.T) {
 		"order":     {section(3, "\x00") + section(1, "\x00"), "section 1 is out of order"},
 		"twice":     {section(1, "\x00") + section(1, "\x00"), "section 1 is out of order"},
 		"unknown":   {section(77, ""), "section 77 is out of order"},
-		"more":      {section(1, "\x00\x00"), "section 1 is wrong: it has more than it says"},
+		"more":      {section(1, "\x00\x00"), "section 1 is wrong: it has trailing data"},
 		"shared":    {section(5, "\x01\x03\x01\x01"), "section 5 is wrong: shared memory and memory of 64 bits are not supported"},
 		"name":      {section(7, "\x01\x01\xff\x00\x00"), "section 7 is wrong: a name is not UTF-8"},
 		"too long":  {"\x01\xff\xff\xff\xff\x0f", "section 1 is wrong: it ends too early"},

@@ -89,9 +89,9 @@ func (r *resolver) module(home foreign.Folder, rel string) *module {
 	m.code = diag.SourceSyntax
 	switch text := m.file.Text; {
 	case !strings.HasPrefix(text, "\x00asm"):
-		m.why = "it is no WebAssembly module"
+		m.why = "it is not a WebAssembly module"
 	case !strings.HasPrefix(text[4:], "\x01\x00\x00\x00"):
-		m.why = "it is no WebAssembly module of version 1"
+		m.why = "it is not a WebAssembly module of version 1"
 		if strings.HasPrefix(text[4:], "\x0d\x00\x01\x00") {
 			m.why = "it is a WebAssembly component, and a module is needed"
 		}
@@ -110,12 +110,12 @@ func (m *module) read() {
 	}
 	for _, c := range m.imports {
 		if c.module != wasi || !slices.Contains(calls, c.name) {
-			m.code, m.why = diag.EngineUnfit, "it imports `"+shorten(c.module+"."+c.name)+"`, which is no call of WASI preview 1"
+			m.code, m.why = diag.EngineUnfit, "it imports `"+shorten(c.module+"."+c.name)+"`, which is not a WASI preview 1 function"
 			return
 		}
 	}
 	if m.importsMemory {
-		m.code, m.why = diag.EngineUnfit, "it imports its memory, and nothing brings one"
+		m.code, m.why = diag.EngineUnfit, "it imports its memory, which the runtime does not provide"
 	}
 	if slices.ContainsFunc(m.memories, func(pages uint64) bool { return pages > maxPages }) {
 		m.code, m.why = diag.EngineUnfit, "it needs more than 256 MiB of memory"
@@ -175,7 +175,7 @@ func (r *resolver) function(b *ir.WasmTool, m *module) bool {
 
 func (r *resolver) missing(b *ir.WasmTool, has []string) {
 	if b.Export.Name == "" {
-		d := diag.Diagnostic{Code: diag.SourceName, Span: b.Path.Span, Message: b.Path.Name + " is no command: it has no `_start`", Help: "compile it as a command of WASI"}
+		d := diag.Diagnostic{Code: diag.SourceName, Span: b.Path.Span, Message: b.Path.Name + " is not a command: it has no `_start`", Help: "compile it as a command of WASI"}
 		if len(has) > 0 {
 			d.Help = "name the function that is the tool, as in `" + b.Path.Name + "#" + shorten(has[0]) + "`"
 		}

@@ -84,7 +84,7 @@ func Structure(w Graph) (ir.Block, bool) {
 	return out, ok
 }
 
-// nowhere is no place: not even the end.
+// nowhere is not a place: not even the end.
 const nowhere = -2
 
 // A point is a stop, or one of the later decisions of a stop, which are points of their own. Without a condition and without

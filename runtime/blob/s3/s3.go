@@ -72,7 +72,7 @@ func Open(address string) (*Store, error) {
 	endpoint := first(q.Get("endpoint"), os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	e, err := url.Parse(endpoint)
 	if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Host == "" || strings.Trim(e.Path, "/") != "" || e.User != nil {
-		return nil, errors.New("the endpoint of the bucket is no URL such as https://s3.example.com")
+		return nil, errors.New("the endpoint of the bucket is not a URL such as https://s3.example.com")
 	}
 	client, err := minio.New(e.Host, &minio.Options{Creds: keys(), Secure: e.Scheme == "https",
 		Region: first(q.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))})

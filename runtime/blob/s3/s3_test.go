@@ -175,9 +175,9 @@ func TestOpen(t *testing.T) {
 		"s3:///x":                        "cannot be read",
 		"s3://key:secret-word@bucket":    "cannot be read",
 		"s3://b?regio=x":                 `the parameter "regio"`,
-		"s3://b?endpoint=ftp://x":        "no URL such as",
-		"s3://b?endpoint=http://x/y":     "no URL such as",
-		"s3://b?endpoint=localhost:9000": "no URL such as",
+		"s3://b?endpoint=ftp://x":        "not a URL such as",
+		"s3://b?endpoint=http://x/y":     "not a URL such as",
+		"s3://b?endpoint=localhost:9000": "not a URL such as",
 	} {
 		if _, err := Open(address); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-word") {
 			t.Errorf("%s: %v", address, err)

@@ -69,7 +69,7 @@ func TestExpires(t *testing.T) {
 	}
 }
 
-// Every change of a byte, every cut, and everything that is no entry is a miss.
+// Every change of a byte, every cut, and everything that is not an entry is a miss.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	c := opened(t, dir)

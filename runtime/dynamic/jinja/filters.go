@@ -106,7 +106,7 @@ func (t *Text) Length(f dynamic.Field) dynamic.Field {
 // JSON is the JSON of a value as Jinja writes it: keys in order, and what means something in HTML as escapes.
 func (t *Text) JSON(f, indent dynamic.Field) dynamic.Field {
 	if !f.Present() {
-		return t.fail("an undefined value is no JSON")
+		return t.fail("an undefined value cannot be JSON")
 	}
 	n := -1
 	if v := indent.Value(); v.Kind() == value.IntKind {
@@ -121,7 +121,7 @@ func (t *Text) Filter(name string, f dynamic.Field, args ...dynamic.Field) dynam
 	if g := filters[name]; g != nil {
 		return g(t, f, args)
 	}
-	return t.fail("there is no filter %q", name)
+	return t.fail("unknown filter %q", name)
 }
 
 // texts makes a filter of a function of text.

@@ -94,7 +94,7 @@ func (t *Text) Inner(f func(t *Text)) dynamic.Field {
 	return dynamic.Text(inner.String())
 }
 
-// Undefined is no value.
+// Undefined is not a value.
 var Undefined dynamic.Field
 
 // Attr is the attribute of a value: the entry of a map.
@@ -245,7 +245,7 @@ type Pair struct{ Key, Value dynamic.Field }
 func (t *Text) Pair(f dynamic.Field) Pair {
 	items, ok := sequence(f.Value())
 	if !ok || len(items) != 2 {
-		t.fail("%s is no pair", kind(f))
+		t.fail("%s is not a pair", kind(f))
 		return Pair{}
 	}
 	return Pair{dynamic.Of(items[0]), dynamic.Of(items[1])}

@@ -225,7 +225,7 @@ func (t *Text) Is(f dynamic.Field, test string) bool {
 	case "undefined":
 		return !f.Present()
 	}
-	t.fail("there is no test %q", test)
+	t.fail("unknown test %q", test)
 	return false
 }
 

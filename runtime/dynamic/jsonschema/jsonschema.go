@@ -17,11 +17,11 @@ import (
 const maxDepth = 200
 
 // Check reports where and why a value does not fit a schema, nil when it does. The error is a VALIDATION_ERROR that begins
-// with the place in the value, as a JSON Pointer. A schema that is no JSON fits nothing.
+// with the place in the value, as a JSON Pointer. A schema that is not JSON fits nothing.
 func Check(schema []byte, v value.Value) error {
 	s, err := value.Parse(schema)
 	if err != nil {
-		return value.Errorf(value.ValidationError, "the schema is no JSON: %v", err)
+		return value.Errorf(value.ValidationError, "the schema is not valid JSON: %v", err)
 	}
 	c := &checker{root: s}
 	if why := c.check(s, v, "", 0); why != "" {

@@ -15,7 +15,7 @@ func TestWords(t *testing.T) {
 		{`{"required": ["n"]}`, `{}`, "/: must have the property n"},
 		{`{"$ref": "#/none"}`, `{}`, "/: the schema has no #/none"},
 		{`{"$ref": "#"}`, `{}`, "/: the schema is nested too deep"},
-		{`{`, `{}`, "the schema is no JSON"},
+		{`{`, `{}`, "the schema is not valid JSON"},
 		{`{"items": [{"type": "string"}], "additionalItems": false}`, `["a", 1]`, "/1: nothing may be here"}, // of draft 7
 		{`{"pattern": "(?<=x)"}`, `"y"`, ""},
 	} {

@@ -87,7 +87,7 @@ func arithmetic(op string, a, b value.Value, whole func(a, b int64) (int64, erro
 	}
 	f := float(x.Float(), y.Float())
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return dynamic.Field{}, value.Invalid("the result of %s is no number", op)
+		return dynamic.Field{}, value.Invalid("the result of %s is not a number", op)
 	}
 	return dynamic.Number(f), nil
 }

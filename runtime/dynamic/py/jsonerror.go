@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// JSONError is what json.loads of Python says about a text that is no JSON, as in "Expecting value: line 1 column 1 (char
+// JSONError is what json.loads of Python says about a text that is not JSON, as in "Expecting value: line 1 column 1 (char
 // 0)". It is empty for a text that Python takes.
 func JSONError(text string) string {
 	s := &jsonScan{text: []rune(text)}

@@ -201,7 +201,7 @@ func (w *writer) declare(n name) error {
 	case w.pkg.funcs[n.core] != nil:
 		w.function(n, w.pkg.funcs[n.core].Type)
 	default:
-		return fmt.Errorf("%s: there is no %s in core", w.dir, n.core)
+		return fmt.Errorf("%s: core has no %s", w.dir, n.core)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func Of(path string) string {
 	return b.String()
 }
 
-// Path is the path that a URL names. It is false for what is no URL of a file of this machine.
+// Path is the path that a URL names. It is false for what is not a URL of a file of this machine.
 func Path(url string) (path string, ok bool) {
 	if len(url) < len(scheme) || !strings.EqualFold(url[:len(scheme)], scheme) {
 		return "", false

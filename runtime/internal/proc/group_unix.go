@@ -14,7 +14,7 @@ import (
 // password fails at once instead of being stopped in the background until its deadline.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// The leader's number is the group's. A group that is gone already is no error.
+// The leader's number is the group's. A group that is gone already is not an error.
 
 func terminate(pid int) { _ = syscall.Kill(-pid, syscall.SIGTERM) }
 

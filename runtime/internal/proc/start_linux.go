@@ -189,7 +189,7 @@ func filesOf(cmd *exec.Cmd) (fds []int, closeNull func(), err error) {
 		f, ok := stream.(*os.File)
 		if stream != nil && !ok {
 			closeNull()
-			return nil, nil, errors.New("a standard stream is no file")
+			return nil, nil, errors.New("a standard stream is not a file")
 		}
 		if f == nil {
 			if null == nil {

@@ -29,7 +29,7 @@ import (
 )
 
 // ErrLost is the error of writing to a log whose lease another process has taken over.
-var ErrLost = errors.New("another process has taken the run over")
+var ErrLost = errors.New("another process has taken over the run")
 
 // The bounds of what the store waits for.
 const (
@@ -306,7 +306,7 @@ func (s *Store) take(name, owner string) error {
 		case err != nil:
 			return err
 		case left > 0:
-			return fmt.Errorf("%w; if it has died, others can have it in %v", wal.ErrLocked, (time.Duration(left) * time.Millisecond).Round(100*time.Millisecond))
+			return fmt.Errorf("%w; if that process has died, the lease expires in %v", wal.ErrLocked, (time.Duration(left) * time.Millisecond).Round(100*time.Millisecond))
 		case tries == 3:
 			return wal.ErrLocked
 		} // it has just expired, or was given back

@@ -56,7 +56,7 @@ type Node struct {
 // Why a call is not the same.
 const (
 	NodeChanged = "node_changed" // its node says something else
-	InputOther  = "input"        // its node says the same, but it was given another input
+	InputOther  = "input"        // its node is unchanged, but its input has changed
 	Varied      = "varied"       // node and input are the same: what it called gave something else
 	OnlyA       = "only_a"
 	OnlyB       = "only_b"

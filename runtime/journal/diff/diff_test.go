@@ -89,7 +89,7 @@ calls
       - Be short.
       + Be kind.
     output.message.text: "all is well" -> "it is lovely"
-  post: it was given what is new in plan
+  post: its input has changed, because of plan
     input.body: "It says: all is well" -> "It says: it is lovely"
 `
 	if d := cmp.Diff(want, r.Text()); d != "" {

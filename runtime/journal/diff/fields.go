@@ -31,7 +31,7 @@ func fields(what string, a, b json.RawMessage) []Change {
 	return list
 }
 
-// whole is a value that has to be told as it is: text, when it is no JSON.
+// whole is a value that has to be told as it is: text, when it is not JSON.
 func whole(v json.RawMessage, err error) json.RawMessage {
 	if len(v) == 0 || err == nil {
 		return v

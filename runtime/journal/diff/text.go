@@ -141,16 +141,16 @@ func why(d *Call) string {
 		return "only in B"
 	case NodeChanged:
 		if len(from) > 0 {
-			return "its node has changed, and it was given what is new in " + strings.Join(from, ", ")
+			return "its node has changed, and its input, because of " + strings.Join(from, ", ")
 		}
 		return "its node has changed"
 	case InputOther:
 		if len(from) > 0 {
-			return "it was given what is new in " + strings.Join(from, ", ")
+			return "its input has changed, because of " + strings.Join(from, ", ")
 		}
-		return "it was given another input"
+		return "its input has changed"
 	}
-	return "called with the same input, it went another way"
+	return "same input, different result"
 }
 
 // change is one change on one line, or a text's lines.

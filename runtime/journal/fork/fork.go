@@ -41,9 +41,9 @@ func Following(info *flow.Info, now *journal.Hashes, from string) ([]string, err
 	}
 	if !slices.Contains(names, from) {
 		if near := editdistance.Nearest(from, names); near != "" {
-			return nil, fmt.Errorf("there is no node %s; did you mean %s?", from, near)
+			return nil, fmt.Errorf("unknown node %s; did you mean %s?", from, near)
 		}
-		return nil, fmt.Errorf("there is no node %s", from)
+		return nil, fmt.Errorf("unknown node %s", from)
 	}
 	seen := map[string]bool{}
 	for todo := []string{from}; len(todo) > 0; todo = todo[1:] {

@@ -16,7 +16,7 @@ import (
 )
 
 // Set sets a field of the input, "input.pr", or of the recorded result of a node, "plan.route" or "plan". The text is JSON where it
-// can be read as such and what it replaces is no text. The input that it returns is the changed one; results change in j.
+// can be read as such and what it replaces is not text. The input that it returns is the changed one; results change in j.
 func Set(info *flow.Info, j *journal.Journal, input []byte, path, text string) ([]byte, error) {
 	root, fields, _ := strings.Cut(path, ".")
 	if root == "input" {
@@ -127,7 +127,7 @@ func answerWith(r *journal.Record, path, text string) ([]byte, error) {
 	case typed:
 		doc, err := value.Parse([]byte(reply.Message.Text))
 		if err != nil {
-			return nil, errors.New("the recorded answer is no JSON")
+			return nil, errors.New("the recorded answer is not JSON")
 		}
 		if keys := doc.Keys(); len(keys) == 1 && keys[0] == "value" && path != "value" && !strings.HasPrefix(path, "value.") {
 			path = strings.TrimSuffix("value."+path, ".") // what is no struct is asked for as the field of one
@@ -141,7 +141,7 @@ func answerWith(r *journal.Record, path, text string) ([]byte, error) {
 		}
 		answer = string(changed)
 	case path != "":
-		return nil, fmt.Errorf("there is no field %s: the answer is a text", path)
+		return nil, fmt.Errorf("unknown field %s: the answer is text", path)
 	}
 	return setAt(r.Output, "message.text", answer)
 }
@@ -191,7 +191,7 @@ func allowed(schema value.Value, answer []byte, path string) error {
 }
 
 // setAt replaces what is at a path of fields and list places in JSON. The new value is JSON where it can be read as
-// such and what it replaces is no text; otherwise it is text.
+// such and what it replaces is not text; otherwise it is text.
 func setAt(doc []byte, path, text string) ([]byte, error) {
 	v, err := value.Parse(doc)
 	if err != nil {
@@ -223,9 +223,9 @@ func setValue(v value.Value, fields []string, text string) (value.Value, error) 
 		old, ok := v.Get(fields[0])
 		if !ok {
 			if near := editdistance.Nearest(fields[0], v.Keys()); near != "" {
-				return v, fmt.Errorf("there is no field %s; did you mean %s?", fields[0], near)
+				return v, fmt.Errorf("unknown field %s; did you mean %s?", fields[0], near)
 			}
-			return v, fmt.Errorf("there is no field %s", fields[0])
+			return v, fmt.Errorf("unknown field %s", fields[0])
 		}
 		sub, err := setValue(old, fields[1:], text)
 		if err != nil {
@@ -254,5 +254,5 @@ func setValue(v value.Value, fields []string, text string) (value.Value, error) 
 		}
 		return value.List(items...), nil
 	}
-	return v, fmt.Errorf("there is no field %s: it is no object", fields[0])
+	return v, fmt.Errorf("unknown field %s: the value is not an object", fields[0])
 }

@@ -150,7 +150,7 @@ func (f *Folder) inline(id string, line []byte, held *int) ([]byte, error) {
 }
 
 func tooMuch() error {
-	return fmt.Errorf("the values that the journal refers to are too large: at most %d bytes in all are read", maxInline)
+	return fmt.Errorf("the values of the journal are too large: the limit is %d bytes", maxInline)
 }
 
 // isCall reports whether a line is about a call: the input and the output of a run are in its lines.

@@ -120,7 +120,7 @@ type origin struct {
 	rest *journal.Journal
 }
 
-// originOf returns nil for a run that is no fork.
+// originOf returns nil for a run that is not a fork.
 func (f *Folder) originOf(id string, j *journal.Journal, nodes map[string]string) (*origin, error) {
 	h := j.Header()
 	if h.From == "" {

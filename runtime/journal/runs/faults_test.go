@@ -39,7 +39,7 @@ func figure(t *testing.T, name string, ordinary int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%q is no number", name, text)
+		t.Fatalf("%s=%q is not a number", name, text)
 	}
 	return n
 }

@@ -124,7 +124,7 @@ func (r *Reader) Next() (changed []int, more bool, err error) {
 	case err != nil:
 		return nil, false, err
 	case size < r.cursor.Offset:
-		return nil, false, fmt.Errorf("run %s: the journal is shorter than it was: it was replaced", r.id)
+		return nil, false, fmt.Errorf("run %s: the journal is shorter than before: it was replaced", r.id)
 	}
 	before := r.cursor.Offset
 	r.size = size
@@ -340,7 +340,7 @@ func (r *Reader) State(c *Call) journal.State {
 // Record reads all of a call but values beyond 64 KiB, for which an object with "$blob" stands, see Value.
 func (r *Reader) Record(i int) (journal.Record, error) {
 	if i < 0 || i >= len(r.calls) {
-		return journal.Record{}, fmt.Errorf("run %s has %d calls, so that there is no call %d", r.id, len(r.calls), i)
+		return journal.Record{}, fmt.Errorf("run %s has %d calls, so call %d does not exist", r.id, len(r.calls), i)
 	}
 	j := journal.New(journal.Header{})
 	for _, at := range []span{r.calls[i].intent, r.calls[i].end} {

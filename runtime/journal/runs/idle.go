@@ -72,7 +72,7 @@ func (i *idle) calm(before int64) (moved int64, calm bool) {
 // questions.
 const quiet = 150 * time.Millisecond
 
-// Wait is what a question does that nobody is there to answer: it waits until nothing else in the run goes on, and then
+// Wait is what a question does that no user is available to answer: it waits until nothing else in the run goes on, and then
 // stops the run with stop, so that it can be resumed when there is an answer. It returns the error of ctx.
 func (e *Engine) Wait(ctx context.Context, stop func()) error {
 	tick := time.NewTicker(quiet)

@@ -43,7 +43,7 @@ type index struct {
 
 func (r *Reader) indexFile() string { return filepath.Join(r.folder.dir, r.id, indexName) }
 
-// save writes the index where the journal has grown by enough. That it cannot be written is no error.
+// save writes the index where the journal has grown by enough. That it cannot be written is not an error.
 func (r *Reader) save() {
 	if grown := r.cursor.Offset - r.index.has; r.folder.opts.ReadOnly || grown < leastIndexed || grown < r.index.has/4 || len(r.special) > maxSpecial {
 		return

@@ -20,7 +20,7 @@ import (
 var (
 	ErrNoQuestion  = errors.New("the run has no such question")
 	ErrLate        = errors.New("the question is open no more") // it has an answer, its time is over, or the run has ended
-	ErrWrongAnswer = errors.New("that is no answer to the question")
+	ErrWrongAnswer = errors.New("the answer does not fit the question")
 )
 
 // Respond writes down what a user answers to a question of a run that waits, by the key of the question: Question.Key
@@ -142,7 +142,7 @@ func ResumeWith[In, Out any](ctx context.Context, f *Folder, id string, c Contin
 	}
 	h := j.Header()
 	if strings.Contains(string(h.Input), redact.Redacted) {
-		return none, fmt.Errorf("run %s: its input held a secret, which is not in its journal", id)
+		return none, fmt.Errorf("run %s: its input contained a secret, which its journal omits", id)
 	}
 	var in In
 	if err := value.Decode(h.Input, &in); err != nil {

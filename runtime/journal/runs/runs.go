@@ -42,16 +42,16 @@ const (
 )
 
 // ErrNoRun is the error of a run that is not there.
-var ErrNoRun = errors.New("there is no such run")
+var ErrNoRun = errors.New("no such run")
 
 // ErrExists is the error of a new run with the id of one that is recorded already, see runtime.WithRunID.
-var ErrExists = errors.New("there is a run with this id already")
+var ErrExists = errors.New("a run with this id already exists")
 
 // ErrBusy is the error of a run that a process is at.
 var ErrBusy = wal.ErrLocked
 
 // ErrOverlaps is the error of Alone while another run goes on.
-var ErrOverlaps = errors.New("another run of the workflow goes on")
+var ErrOverlaps = errors.New("another run of the workflow is in progress")
 
 // The errors of a store that cannot be used as it is. A run that they end is a runtime.RunError of the kind JournalUnavailable: what it has
 // recorded is not lost, and it goes on by Resume when the store is usable again.
@@ -91,7 +91,7 @@ func ParseSync(s string) (Sync, error) {
 	case Off, Buffered, Effect:
 		return m, nil
 	}
-	return "", fmt.Errorf("there is no sync %q: it is off, buffered or effect", s)
+	return "", fmt.Errorf("unknown sync mode %q: expected off, buffered or effect", s)
 }
 
 func (s Sync) mode() wal.Sync {

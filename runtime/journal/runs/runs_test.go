@@ -207,7 +207,7 @@ func TestInDoubt(t *testing.T) {
 	}
 }
 
-// What a call in doubt has stopped beside it is no result: when it is decided, the run goes on as if nothing had been.
+// What a call in doubt has stopped beside it is not a result: when it is decided, the run goes on as if nothing had been.
 func TestInDoubtBesideOthers(t *testing.T) {
 	f := runs.Open(t.TempDir(), runs.Options{})
 	begun := make(chan struct{})

@@ -54,7 +54,7 @@ func TestValuesThatAreNamedTooOften(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	runs.SmallValues(t, 9999)
-	if _, err := f.Read(id); err == nil || !strings.Contains(err.Error(), "line 11 of the journal: the values that the journal refers to are too large") {
+	if _, err := f.Read(id); err == nil || !strings.Contains(err.Error(), "line 11 of the journal: the values of the journal are too large") {
 		t.Errorf("%v", err)
 	}
 }

@@ -70,7 +70,7 @@ func there(name string, opened os.FileInfo) func() error {
 	return func() error {
 		now, err := os.Stat(name)
 		if err == nil && !os.SameFile(now, opened) {
-			err = errors.New("there is another file")
+			err = errors.New("another file exists there")
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", name, wal.ErrGone, err)

@@ -59,7 +59,7 @@ func TestWrongAddresses(t *testing.T) {
 	}
 }
 
-// A file that is no database is left as it is.
+// A file that is not a database is left as it is.
 func TestForeignFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "notes.txt")
 	text := strings.Repeat("no database at all\n", 100)

@@ -203,7 +203,7 @@ func (f osFile) Sync() error {
 		return err
 	}
 	if removed(f.File) {
-		return fmt.Errorf("%w: somebody has removed %s", ErrGone, f.Name())
+		return fmt.Errorf("%w: %s was removed", ErrGone, f.Name())
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func openFile(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// regular refuses what is no regular file.
+// regular refuses what is not a regular file.
 func regular(name string) func(fs.FileInfo, error) error {
 	return func(info fs.FileInfo, err error) error {
 		if err == nil && !info.Mode().IsRegular() {

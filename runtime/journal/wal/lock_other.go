@@ -12,7 +12,7 @@ const noFollow = 0
 
 // Lock has nothing to lock files with here, such as in a browser.
 func (osDisk) Lock(string) (func() error, error) {
-	return nil, errors.New("this system has no locks, so that runs are not recorded in files")
+	return nil, errors.New("this system has no file locks, so runs cannot be recorded in files")
 }
 
 // isNoDirSync reports what a system without folders that sync says.

@@ -46,7 +46,7 @@ func (osDisk) Lock(name string) (func() error, error) {
 	}, nil
 }
 
-// lockFile opens the file of a lock. A new one, which is no link or device, needs no look at what it is.
+// lockFile opens the file of a lock. A new one, which is not a link or device, needs no look at what it is.
 func lockFile(name string) (fd int, fresh bool, err error) {
 	open := func(flag int) error {
 		return retried(func() (err error) {

@@ -143,7 +143,7 @@ func (p *pieces) more() error {
 		err = fmt.Errorf("%s is too large: at most %d bytes are read", p.name, MaxFile)
 	}
 	if from > 0 && errors.Is(err, fs.ErrNotExist) { // which says that there is no log
-		err = fmt.Errorf("%w: somebody has removed %s", ErrGone, p.name)
+		err = fmt.Errorf("%w: %s was removed", ErrGone, p.name)
 	}
 	if err != nil {
 		return err
@@ -198,10 +198,10 @@ func open(sealed []byte, place int64) (line []byte, why string) {
 func check(sealed []byte, place int64) (body []byte, why string) {
 	body, _, ok := split(sealed)
 	if !ok {
-		return nil, "it does not end in a sum"
+		return nil, "it does not end with a checksum"
 	}
 	if !fits(sealed, place) {
-		return nil, "its sum does not fit: it was changed or moved, or something before it was removed or added"
+		return nil, "its checksum does not match: it or an earlier line was changed"
 	}
 	if i, _, ok := syncOf(body); ok {
 		body = body[:i]

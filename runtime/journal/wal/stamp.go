@@ -23,7 +23,7 @@ const (
 	coarseClock = 2100 * time.Millisecond
 )
 
-// StampOf looks at a regular file of the operating system's disk; the stamp is zero on other disks, and of what is no regular file. If sure,
+// StampOf looks at a regular file of the operating system's disk; the stamp is zero on other disks, and of what is not a regular file. If sure,
 // what is read of the file afterwards is the same as long as its stamp is; a file that has changed at this moment can change once more.
 func StampOf(disk Disk, name string) (s Stamp, sure bool) {
 	if disk != OS {

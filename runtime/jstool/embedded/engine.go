@@ -84,7 +84,7 @@ func (s *loaded) call(ctx context.Context, args []byte, limit int) ([]byte, erro
 		return nil, value.Invalid("the input of %s has %d bytes, at most %d are possible", s.Name, len(args), worker.MaxFrame)
 	}
 	if len(args) == 0 || args[0] != '{' {
-		return nil, value.Invalid("input of %s: the argument is no object", s.Name)
+		return nil, value.Invalid("input of %s: the argument is not an object", s.Name)
 	}
 	if n := jsvalue.Inexact(args); n != "" {
 		return nil, value.Invalid("input of %s: JavaScript has no exact form of the integer %s", s.Name, n)

@@ -1,6 +1,6 @@
 // Package anthropic speaks the messages interface of Anthropic, with the wire types of its official library.
 //
-// The library's own client is left out on purpose: requests go out as bytes of which each message was encoded once,
+// The library's own client is not used: requests go out as bytes of which each message was encoded once,
 // through the guard on addresses; answers are bounded before they are decoded; and nothing is taken from the
 // environment but the base URL, so that a key comes from the run's secrets and from nowhere else.
 package anthropic

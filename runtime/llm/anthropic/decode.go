@@ -77,7 +77,7 @@ func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)
 		switch e.Type {
 		case "message_start":
 			if begun {
-				return false, wire.Garbled(host, "it begins twice")
+				return false, wire.Garbled(host, "it starts twice")
 			}
 			begun = true
 			a.model, a.usage = string(e.Message.Model), e.Message.Usage
@@ -91,7 +91,7 @@ func (m *memo) Streamed(s *wire.Service, resp *http.Response, delta func(string)
 			return false, orGarbled(failure(host, []byte(data)), host)
 		default:
 			if !begun && e.Type != "ping" {
-				return false, wire.Garbled(host, "it does not begin with its beginning")
+				return false, wire.Garbled(host, "its first event is not the start event")
 			}
 			return false, a.event(host, &e, delta)
 		}
@@ -124,7 +124,7 @@ func (a *answer) event(host string, e *sdk.MessageStreamEventUnion, delta func(s
 	case "content_block_delta":
 		d := &e.Delta
 		if e.Index < 0 || e.Index >= int64(len(a.blocks)) {
-			return wire.Garbled(host, "it goes on with a part that has not begun")
+			return wire.Garbled(host, "it continues a part that has not started")
 		}
 		if !wire.TextFields(d.JSON.Type, d.JSON.Text, d.JSON.PartialJSON, d.JSON.Thinking, d.JSON.Signature) {
 			return wire.Garbled(host, wire.WrongTypes)

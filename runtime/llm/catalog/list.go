@@ -54,7 +54,7 @@ func Parse(data []byte) (*List, error) {
 	}
 	for name, m := range l.Models {
 		if provider, id, ok := strings.Cut(name, ":"); !ok || provider == "" || id == "" {
-			return nil, fmt.Errorf("%q is no provider:id", name)
+			return nil, fmt.Errorf("%q is not provider:id", name)
 		}
 		if err := m.wrong(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -66,7 +66,7 @@ func Parse(data []byte) (*List, error) {
 func (m *Model) wrong() error {
 	for _, n := range []int64{m.Prompt, m.Answer} {
 		if n < 0 || n > maxTokens {
-			return fmt.Errorf("%d is no number of tokens from 1 to %d", n, int64(maxTokens))
+			return fmt.Errorf("%d is not a token count from 1 to %d", n, int64(maxTokens))
 		}
 	}
 	if err := m.Price.wrong(); err != nil || m.Long == nil {
@@ -89,7 +89,7 @@ func (p *Price) wrong() error {
 			continue
 		}
 		if !decimal(f.value) {
-			return fmt.Errorf("%s: %q is no decimal such as \"0.10\"", f.name, f.value)
+			return fmt.Errorf("%s: %q is not a decimal such as \"0.10\"", f.name, f.value)
 		}
 	}
 	return nil

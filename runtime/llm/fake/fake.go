@@ -151,7 +151,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	resp := s.answer(req)
 	if resp == nil {
-		writeError(w, d, http.StatusInternalServerError, "there is no answer")
+		writeError(w, d, http.StatusInternalServerError, "no answer is left")
 		return
 	}
 	resp.send(w, r, req)

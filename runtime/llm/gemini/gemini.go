@@ -1,7 +1,7 @@
 // Package gemini speaks the generateContent interface of Google's Gemini models, with the wire types of the official
 // library.
 //
-// The library's own client is left out on purpose: it encodes a whole conversation for each turn, reads answers without
+// The library's own client is not used: it encodes a whole conversation for each turn, reads answers without
 // a bound and through untyped maps, writes to the standard logger, and takes keys and projects from the environment.
 package gemini
 

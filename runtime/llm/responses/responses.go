@@ -1,7 +1,7 @@
 // Package responses speaks the Responses interface of OpenAI, with the wire types of its official library. Package openai
 // speaks the older one, chat completions, which most other services offer.
 //
-// The library's own client is left out for the reasons of package anthropic: each message is encoded once, addresses are guarded,
+// The library's own client is not used, for the reasons of package anthropic: each message is encoded once, addresses are guarded,
 // answers are bounded before they are decoded, and keys come from the run's secrets alone. Nothing is kept at OpenAI between
 // turns: each request carries the conversation, with the reasoning of models encrypted in it.
 package responses

@@ -28,7 +28,7 @@ func InOrder(answers ...Answer) llm.Provider {
 	return s.Provider()
 }
 
-// Calling is an answer that calls one tool, by the name that the model knows. It panics when args is no JSON.
+// Calling is an answer that calls one tool, by the name that the model knows. It panics when args is not JSON.
 func Calling(name string, args any) Answer {
 	data, err := json.Marshal(args)
 	if err != nil {

@@ -105,7 +105,7 @@ func (a *Answer) check() error {
 	switch a.Stop {
 	case "", llm.End, llm.CallStop, llm.Length, llm.Refusal:
 	default:
-		return fmt.Errorf("%q is no reason to stop: end, calls, length and refusal are", a.Stop)
+		return fmt.Errorf("unknown stop reason %q: expected end, calls, length or refusal", a.Stop)
 	}
 	for _, c := range a.Calls {
 		if c.Name == "" {

@@ -97,7 +97,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"answers": [{"txt": "x"}]}`:                    `unknown field "txt"`,
 		`{"answers": [{"text": "x", "json": 1}]}`:        "answer 0: text and json are both given",
 		`{"answers": [{}, {"error": {"code": "OOPS"}}]}`: `answer 1: "OOPS" is none of the nine codes`,
-		`{"answers": [{"stop": "because"}]}`:             `"because" is no reason to stop`,
+		`{"answers": [{"stop": "because"}]}`:             `unknown stop reason "because"`,
 		`{"answers": [{"calls": [{"args": {}}]}]}`:       "a call has no name",
 		`{"answers": []} {}`:                             "something after the end",
 	} {

@@ -172,7 +172,7 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// What a client sends that makes no sense ends nothing but itself, and nothing that is no message comes back.
+// What a client sends that makes no sense ends nothing but itself, and nothing that is not a message comes back.
 func TestStandardInput(t *testing.T) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
@@ -231,7 +231,7 @@ func TestFlags(t *testing.T) {
 		"expected a duration such as 20s":      {"--wait", "long"},
 		"unexpected argument tea":              {"tea"},
 		"runs must be recorded":                {"--runs", "off"},
-		"other machines reach 0.0.0.0:0":       {"--addr", "0.0.0.0:0"},
+		"other machines can reach 0.0.0.0:0":   {"--addr", "0.0.0.0:0"},
 		"Offers the workflow as a tool over":   {"--help"},
 		"cannot listen at 127.0.0.1:notaport2": {"--addr", "127.0.0.1:notaport2"},
 	} {

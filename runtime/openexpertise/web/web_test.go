@@ -44,7 +44,7 @@ func TestFetch(t *testing.T) {
 		{web.Request{Method: "POST", URL: "/echo", Body: `{"a":1}`, JSON: true}, openexpertise.Wrapped, `[{"body":"{'a':1}","method":"POST","type":"application/json"}]`, ""},
 		{web.Request{Method: "PUT", URL: "/echo", Body: "a=1"}, openexpertise.Wrapped, `[{"body":"a=1","method":"PUT","type":"text/plain; charset=utf-8"}]`, ""},
 		{web.Request{Method: "GET", URL: "/echo"}, openexpertise.Array, "", "VALIDATION_ERROR: the answer is an object, and not an array"},
-		{web.Request{Method: "GET", URL: "/text"}, openexpertise.Wrapped, "", "VALIDATION_ERROR: the answer is no JSON"},
+		{web.Request{Method: "GET", URL: "/text"}, openexpertise.Wrapped, "", "VALIDATION_ERROR: the answer is not JSON"},
 		{web.Request{Method: "GET", URL: "/none"}, openexpertise.Wrapped, "", "PROVIDER_ERROR"},
 	} {
 		tt.q.URL = server.URL + tt.q.URL

@@ -53,7 +53,7 @@ func run(ctx context.Context, c *serving.Command) error {
 		o.MaxReader = 0 // they are all the same
 	}
 	if o.Auth == nil && !local && !c.Public {
-		return fmt.Errorf("other machines reach %s, where everybody could make requests: say with --tokens who may, or --public", c.Addr)
+		return fmt.Errorf("other machines can reach %s, and anyone could make requests: use --tokens FILE, or --public", c.Addr)
 	}
 	s, err := serve.Handler(o, Workflows(c)...)
 	if err != nil {

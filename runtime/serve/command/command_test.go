@@ -262,13 +262,13 @@ func TestWhoMayAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"other machines reach 0.0.0.0:0":       {"--addr", "0.0.0.0:0"},
+		"other machines can reach 0.0.0.0:0":   {"--addr", "0.0.0.0:0"},
 		"one of sha256 and cert are required":  {"--tokens", tokens},
 		"TLS needs the files of a certificate": {"--tls-cert", tokens},
 		"the certificate cannot be read":       {"--tls-cert", tokens, "--tls-key", tokens},
 		"write the origin of a page":           {"--cors", "https://app.example.com/path"},
 		"the tokens cannot be read":            {"--tokens", filepath.Join(dir, "none")},
-		"there is no flag --adr":               {"--adr", "x"},
+		"unknown flag --adr":                   {"--adr", "x"},
 		"expected a number, at least 1":        {"--max-runs", "0"},
 		"write --on-restart resume":            {"--on-restart", "never"},
 		"unexpected argument hello":            {"hello"},

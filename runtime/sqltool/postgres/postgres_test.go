@@ -93,7 +93,7 @@ func TestStatements(t *testing.T) {
 		{flow.Reads, sqltool.Statement{Text: "select totl from orders"}, nil, `PROVIDER_ERROR: column "totl" does not exist`},
 		{flow.Reads, sqltool.Statement{Text: "select 1; delete from orders"}, nil, "PROVIDER_ERROR: cannot insert multiple commands"},
 		{flow.Reads, sqltool.Statement{Text: "select generate_series(1, 100000000) as n", MaxRows: 10}, nil, "POLICY_DENIED: the statement returns more than 10 rows"},
-		{flow.Reads, sqltool.Statement{Text: "select 'NaN'::float8 as x"}, nil, "VALIDATION_ERROR: column x of row 1: NaN is no number of JSON"},
+		{flow.Reads, sqltool.Statement{Text: "select 'NaN'::float8 as x"}, nil, "VALIDATION_ERROR: column x of row 1: NaN is not a JSON number"},
 		{flow.Reads, sqltool.Statement{Text: "select raw from orders"}, nil, "VALIDATION_ERROR: column raw of row 1: it is binary (1 bytes)"},
 	} {
 		_, err := flow.Call(run, node, query(tt.e, tt.s, tt.args...), struct{}{})

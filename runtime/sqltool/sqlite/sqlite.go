@@ -102,7 +102,7 @@ func (engine) Failed(err error) *value.ToolError {
 		case unauthorized:
 			code = value.AuthRequired
 		case noDatabase:
-			text = "the file is no database of SQLite"
+			text = "the file is not an SQLite database"
 		}
 	}
 	return value.Errorf(code, "%s", text).From(err)

@@ -111,7 +111,7 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{flow.Reads, sqltool.Statement{Text: "select x from u"}, "VALIDATION_ERROR: column x of row 1: it is binary (0 bytes): return it as text"},
-		{flow.Reads, sqltool.Statement{Text: "select 9e999 as x"}, "VALIDATION_ERROR: column x of row 1: +Inf is no number of JSON"},
+		{flow.Reads, sqltool.Statement{Text: "select 9e999 as x"}, "VALIDATION_ERROR: column x of row 1: +Inf is not a JSON number"},
 		{flow.Reads, sqltool.Statement{Text: "delete from u", Rows: sqltool.None}, "POLICY_DENIED: "},
 		{flow.Reads, sqltool.Statement{Text: "select nothing"}, "PROVIDER_ERROR: "},
 		{flow.Reads, sqltool.Statement{Text: "with recursive c(n) as (select 1 union all select n + 1 from c) select n from c"}, "POLICY_DENIED: the statement returns more than 1000 rows"},
@@ -130,7 +130,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A call that is cancelled ends, and is no error of the tool.
+// A call that is cancelled ends, and is not an error of the tool.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	run := start(ctx, t, table)

@@ -36,7 +36,7 @@ func Ask(ctx context.Context, in Request) (value.Value, error) {
 }
 
 // BrokerRequest asks the broker of ctx. The result is its response with the provenance envelope of the page. Without a
-// broker, and when the response is no map, the error is a PROVIDER_ERROR; errors of the broker are passed on.
+// broker, and when the response is not a map, the error is a PROVIDER_ERROR; errors of the broker are passed on.
 func BrokerRequest(ctx context.Context, agentID, intent string) (value.Value, error) {
 	b, ok := ctx.Value(key{}).(Broker)
 	if !ok || b == nil {

@@ -43,7 +43,7 @@ func Bind[In, Out any](name string, e flow.Effects, c Class, o ...flow.ToolOptio
 		Writes []string        `json:"writes"`
 	}{c.Name, c.State, json.RawMessage(c.Config), c.Writes})
 	if err != nil {
-		panic("pyclass: Config of " + c.Name + " is no JSON") // it is a literal of the program
+		panic("pyclass: Config of " + c.Name + " is not JSON") // it is a literal of the program
 	}
 	module, _, _ := strings.Cut(c.Name, ":")
 	return pytool.Bind[In, Out](name, e, pytool.Func{Source: c.Source, Module: "flowgen_stargraph", Unit: module, Name: "execute", Under: "state", Fixed: string(fixed), Title: c.Name}, o...)

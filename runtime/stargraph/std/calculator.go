@@ -36,7 +36,7 @@ func Calculator(_ context.Context, expression string) (value.Value, error) {
 	if v.whole {
 		result = value.Int(v.n)
 	} else if math.IsNaN(v.f) || math.IsInf(v.f, 0) {
-		return value.Value{}, value.Errorf(value.ValidationError, "the result is no number")
+		return value.Value{}, value.Errorf(value.ValidationError, "the result is not a number")
 	}
 	return value.Map(value.Entry{Key: "result", Value: result}), nil
 }
@@ -60,7 +60,7 @@ func (c *calculation) wrong(format string, args ...any) error {
 	return value.Errorf(value.ValidationError, "the expression is wrong at %d: "+format, append([]any{c.at}, args...)...)
 }
 
-// peek is the next character that is no space; 0 at the end.
+// peek is the next character that is not a space; 0 at the end.
 func (c *calculation) peek() byte {
 	for c.at < len(c.text) && strings.IndexByte(" \t\r\n", c.text[c.at]) >= 0 {
 		c.at++
@@ -180,7 +180,7 @@ func (c *calculation) literal() (number, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return number{}, c.wrong("%q is no number", text)
+		return number{}, c.wrong("%q is not a number", text)
 	}
 	return real(f), nil
 }

@@ -88,7 +88,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// FileRead reads a text file: {path, content, truncated}. What is no UTF-8 in it is replaced. std.file_read@1.
+// FileRead reads a text file: {path, content, truncated}. What is not UTF-8 in it is replaced. std.file_read@1.
 func FileRead(_ context.Context, name string, maxBytes int64) (out value.Value, err error) {
 	err = inside(name, func(root *os.Root, at, full string) error {
 		f, err := root.Open(at)
@@ -97,7 +97,7 @@ func FileRead(_ context.Context, name string, maxBytes int64) (out value.Value, 
 		}
 		defer func() { _ = f.Close() }()
 		if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-			return value.Errorf(value.ValidationError, "%s is no file", name)
+			return value.Errorf(value.ValidationError, "%s is not a file", name)
 		}
 		limit := max(1, min(maxBytes, maxFile))
 		data, err := io.ReadAll(io.LimitReader(f, limit+1))
@@ -147,7 +147,7 @@ func FileWrite(_ context.Context, name, content string, add bool) (out value.Val
 func FileList(_ context.Context, name, pattern string) (out value.Value, err error) {
 	err = inside(name, func(root *os.Root, at, full string) error {
 		if _, err := path.Match(pattern, ""); err != nil || strings.Contains(pattern, "/") {
-			return value.Errorf(value.ValidationError, "%q is no pattern for names of files", pattern)
+			return value.Errorf(value.ValidationError, "%q is not a valid file name pattern", pattern)
 		}
 		list, err := fs.ReadDir(root.FS(), filepath.ToSlash(at))
 		if err != nil {

@@ -89,7 +89,7 @@ var language = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})?$`)
 // STARGRAPH_WIKIPEDIA_URL names another server. std.wikipedia@1.
 func Wikipedia(ctx context.Context, query, lang string, limit int64, timeoutS float64) (value.Value, error) {
 	if !language.MatchString(lang) {
-		return value.Value{}, value.Errorf(value.ValidationError, "%q is no language of Wikipedia", lang)
+		return value.Value{}, value.Errorf(value.ValidationError, "%q is not a Wikipedia language", lang)
 	}
 	base := server("STARGRAPH_WIKIPEDIA_URL", "https://"+lang+".wikipedia.org")
 	a, err := ask(ctx, base+"/w/rest.php/v1/search/page", map[string]string{"q": query, "limit": strconv.FormatInt(max(1, min(limit, 20)), 10)}, timeoutS)

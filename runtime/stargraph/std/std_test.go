@@ -168,7 +168,7 @@ func TestWeb(t *testing.T) {
 			`{"status_code":418,"text":"POST b=1&q=a+b b  body","url":"URL/?b=1&q=a+b","truncated":false}`},
 		{"JSON", without(HTTPRequest(t.Context(), s.URL, "PUT", nil, nil, null, value.List(value.Int(1)), 5)), `{"status_code":418,"text":"PUT   application/json [1]","url":"URL","truncated":false}`},
 		{"both", said(HTTPRequest(t.Context(), s.URL, "PUT", nil, nil, value.String(""), value.Int(1), 5)), "VALIDATION_ERROR: body and json_body exclude each other"},
-		{"a method", said(HTTPRequest(t.Context(), s.URL, "BREW", nil, nil, null, null, 5)), `VALIDATION_ERROR: "BREW" is no method of a request`},
+		{"a method", said(HTTPRequest(t.Context(), s.URL, "BREW", nil, nil, null, null, 5)), `VALIDATION_ERROR: "BREW" is not an HTTP method`},
 		{"a page", said(FetchPage(t.Context(), s.URL+"/page", 100, 5)), `{"url":"URL/page","status_code":200,"title":"A & B","text":"Head\none two\nthree","truncated":false}`},
 		{"its beginning", said(FetchPage(t.Context(), s.URL+"/page", 7, 5)), `{"url":"URL/page","status_code":200,"title":"A & B","text":"Head\non","truncated":true}`},
 	} {
@@ -183,7 +183,7 @@ func TestWeb(t *testing.T) {
 		{"the web", said(WebSearch(t.Context(), "x", 5)), `{"query":"x","results":[{"title":"First hit","url":"https://a.example/x?y=1","snippet":"about <it>"},{"title":"Second","url":"https://b.example/","snippet":""}]}`},
 		{"one result", said(WebSearch(t.Context(), "x", 1)), `{"query":"x","results":[{"title":"First hit","url":"https://a.example/x?y=1","snippet":"about <it>"}]}`},
 		{"Wikipedia", said(Wikipedia(t.Context(), "x", "en", 3, 5)), `{"query":"x","results":[{"title":"A B","description":"","excerpt":"an x","url":"URL/wiki/A_B"}]}`},
-		{"a language", said(Wikipedia(t.Context(), "x", "e/n", 3, 5)), `VALIDATION_ERROR: "e/n" is no language of Wikipedia`},
+		{"a language", said(Wikipedia(t.Context(), "x", "e/n", 3, 5)), `VALIDATION_ERROR: "e/n" is not a Wikipedia language`},
 		{"papers", said(ArxivSearch(t.Context(), "x", 5, 5)), `{"query":"x","results":[{"title":"On x","summary":"s","authors":["A. B","C"],"published":"2026-01-01T00:00:00Z","url":"http://arxiv.org/abs/1","pdf_url":"http://arxiv.org/pdf/1"}]}`},
 	} {
 		if c.got != c.want {

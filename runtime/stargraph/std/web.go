@@ -46,7 +46,7 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS
 func HTTPRequest(ctx context.Context, url, method string, headers, params map[string]string, body, jsonBody value.Value, timeoutS float64) (value.Value, error) {
 	method = strings.ToUpper(method)
 	if !slices.Contains(methods, method) {
-		return value.Value{}, value.Errorf(value.ValidationError, "%q is no method of a request", method)
+		return value.Value{}, value.Errorf(value.ValidationError, "%q is not an HTTP method", method)
 	}
 	content := ""
 	switch headers = maps.Clone(headers); {
@@ -55,7 +55,7 @@ func HTTPRequest(ctx context.Context, url, method string, headers, params map[st
 	case body.Kind() == value.StringKind:
 		content = body.String()
 	case !body.IsNull():
-		return value.Value{}, value.Errorf(value.ValidationError, "body is no text")
+		return value.Value{}, value.Errorf(value.ValidationError, "body is not text")
 	case !jsonBody.IsNull():
 		data, err := jsonBody.MarshalJSON()
 		if err != nil {
@@ -128,7 +128,7 @@ func send(ctx context.Context, address, method string, headers, params map[strin
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, reader)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return a, value.Errorf(value.ValidationError, "%q is no address of a request", address)
+		return a, value.Errorf(value.ValidationError, "%q is not a URL", address)
 	}
 	if len(params) > 0 {
 		q := req.URL.Query()

@@ -40,7 +40,7 @@ func Query(ctx context.Context, database, query string, params []value.Value, en
 		case value.BoolKind:
 			args[i] = v.Bool()
 		default:
-			return value.Value{}, value.Errorf(value.ValidationError, "the parameter %d of the query is no scalar", i+1)
+			return value.Value{}, value.Errorf(value.ValidationError, "parameter %d of the query is not a scalar", i+1)
 		}
 	}
 	out, err := rows(ctx, file, query, args, max(1, min(limit, maxRows)))

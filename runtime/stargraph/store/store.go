@@ -46,7 +46,7 @@ type hit struct {
 
 // Search looks for the documents of stores that have most words of a question: at most k, each of them its id and the beginning
 // of its text, the best first. Of each store the first documents are looked at, as many as scan says. A file that is not there is
-// a store without documents. What is no store is a PROVIDER_ERROR.
+// a store without documents. What is not a store is a PROVIDER_ERROR.
 func Search(ctx context.Context, question string, paths []string, k, scan int64) ([][]string, error) {
 	words := map[string]bool{}
 	for _, w := range wordsOf(question) {

@@ -97,7 +97,7 @@ func TestQuery(t *testing.T) {
 		{"the first", say(store.Query(t.Context(), file, all, params, "sqlite", 1)),
 			`{"columns":["doc_id","n","none","half"],"rows":[{"doc_id":"a","n":3,"none":null,"half":1.5}],"row_count":1,"truncated":true}`},
 		{"another engine", say(store.Query(t.Context(), "kb.db", all, params, "duckdb", 1)), `POLICY_DENIED: the engine "duckdb" is not asked: only sqlite is`},
-		{"a parameter", say(store.Query(t.Context(), "kb.db", all, []value.Value{value.List()}, "sqlite", 1)), "VALIDATION_ERROR: the parameter 1 of the query is no scalar"},
+		{"a parameter", say(store.Query(t.Context(), "kb.db", all, []value.Value{value.List()}, "sqlite", 1)), "VALIDATION_ERROR: parameter 1 of the query is not a scalar"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, not %s", c.name, c.got, c.want)

@@ -49,7 +49,7 @@ func events(out string) (text, session, wrong string) {
 		kind, id := field(v, "type"), field(v, "sessionID")
 		switch {
 		case err != nil || kind == "":
-			return "", "", "this is no event: " + head(line)
+			return "", "", "this is not an event: " + head(line)
 		case id == "" || session != "" && id != session:
 			return "", "", "an event of another session: " + head(line)
 		case done:

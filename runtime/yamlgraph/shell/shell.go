@@ -34,11 +34,11 @@ type Command struct {
 	Parse  Parse
 	Dir    string   // the working directory; empty: this process's
 	Env    []string // KEY=VALUE entries besides the environment of this process
-	Codes  []int    // exit codes that are no failure; nil: 0
+	Codes  []int    // exit codes that are not a failure; nil: 0
 }
 
 // Bind makes a tool of a command. Its input is a map with the values of the names: text is quoted for the shell, null is
-// nothing, lists and maps are JSON. A name without a value is a VALIDATION_ERROR, and so is output that is no JSON
+// nothing, lists and maps are JSON. A name without a value is a VALIDATION_ERROR, and so is output that is not JSON
 // where it should be; an exit code that is none of Codes is a PROVIDER_ERROR.
 func Bind(name string, e flow.Effects, c Command, o ...flow.ToolOption) *flow.Tool[value.Value, value.Value] {
 	return flow.Bind(name, e, func(ctx context.Context, in value.Value) (value.Value, error) {
@@ -79,7 +79,7 @@ func said(ctx context.Context, begun time.Time, err error) error {
 	return &own
 }
 
-// wrapped makes 0 of the exit codes that are no failure.
+// wrapped makes 0 of the exit codes that are not a failure.
 func (c Command) wrapped(script string) string {
 	if len(c.Codes) == 0 {
 		return script

@@ -29,7 +29,7 @@ const (
 
 // Bind makes a tool that searches for the `query` of its input and gives the first results, at most so many, as text: the
 // title of each, its address and a piece of its text. Errors are RATE_LIMIT, TIMEOUT, NETWORK_ERROR and PROVIDER_ERROR,
-// and VALIDATION_ERROR for a query that is no text.
+// and VALIDATION_ERROR for a query that is not text.
 func Bind(name string, results int, o ...flow.ToolOption) *flow.Tool[value.Value, value.Value] {
 	return bind(name, Endpoint, results, &http.Client{Transport: httptool.NewClient(), Timeout: timeout}, o...)
 }

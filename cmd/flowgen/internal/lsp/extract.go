@@ -105,7 +105,7 @@ func (x *extract) region() error {
 		x.hi = len(x.text)
 	}
 	if x.wf.Body.EdgesWritten {
-		return errors.New("the workflow says the order of its nodes with `edges`, and a flow would need its own")
+		return errors.New("the workflow orders its nodes with `edges`; a flow needs edges of its own")
 	}
 	for _, n := range x.nodes {
 		if strings.TrimLeft(x.text[lineStart(x.text, n.ID.Span.Lo):n.ID.Span.Lo], " ") != "" {
@@ -115,7 +115,7 @@ func (x *extract) region() error {
 		case len(n.Set) > 0:
 			return fmt.Errorf("node %s sets state, which belongs to the workflow", n.ID.Name)
 		case len(n.Catch) > 0:
-			return fmt.Errorf("node %s goes to another node when it fails", n.ID.Name)
+			return fmt.Errorf("node %s has a handler for its errors", n.ID.Name)
 		}
 	}
 	id := "run_" + first.ID.Name
@@ -230,7 +230,7 @@ func (x *extract) read(ref index.Ref) error {
 		return x.input(n.Text, n.Type, "$input."+n.Text)
 	case index.Variable:
 		if n.At.File == nil && (n.Text == "input" && !strings.HasPrefix(x.text[ref.At.Hi:], ".") || n.Text == "state" || n.Text == "error") {
-			return fmt.Errorf("%s is read as a whole, and it would be another in a flow", n.Text)
+			return fmt.Errorf("%s is read as an entire value, which differs in a flow", n.Text)
 		}
 	case index.Tool, index.Model, index.Agent, index.Server, index.Secret, index.Type:
 		x.need(n)

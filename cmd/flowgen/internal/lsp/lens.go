@@ -209,7 +209,7 @@ func (s *server) execute(params *json.RawMessage) (any, error) {
 func (s *server) document(what, uri string) (string, error) {
 	make := s.opts.Shown[what]
 	if make == nil {
-		return "", refusal{codeInvalidParams, "there is no command " + what}
+		return "", refusal{codeInvalidParams, "unknown command " + what}
 	}
 	name := nameOf(uri)
 	if !isYAML(name) {
@@ -218,7 +218,7 @@ func (s *server) document(what, uri string) (string, error) {
 	if s.ws.roots[name] == nil && s.ws.docs[name] == nil { // only what the server has seen anyway
 		s.ws.settle()
 		if s.ws.roots[name] == nil {
-			return "", refusal{codeInvalidParams, name + " is no workflow of this workspace"}
+			return "", refusal{codeInvalidParams, name + " is not a workflow of this workspace"}
 		}
 	}
 	in := s.ws.inputs()

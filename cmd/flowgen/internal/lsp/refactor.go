@@ -21,7 +21,7 @@ import (
 type Rewrite struct {
 	File     string
 	Old, New string
-	Create   bool // there is no such file
+	Create   bool // no such file
 }
 
 // A refactoring is an offer to change files. What it changes is found out when somebody takes it.
@@ -206,7 +206,7 @@ func (s *server) resolveAction(params *json.RawMessage) (any, error) {
 			return a, nil
 		}
 	}
-	return nil, refusal{codeModified, "the file has changed, and this is not offered any more"}
+	return nil, refusal{codeModified, "the file has changed; the action is no longer available"}
 }
 
 // carryOut is the edit of a refactoring. It is proved: with the edit the workflows have no error that they did not have, and a fix takes
@@ -240,7 +240,7 @@ func (s *server) carryOut(c cursor, f refactoring) (*workspaceEdit, error) {
 			return nil, errors.New(d.Message)
 		}
 		if f.kind == kindFix && r == f.root && len(after) >= len(before) && len(found) >= len(r.list) {
-			return nil, errors.New("it would not help")
+			return nil, errors.New("it would not fix the diagnostic")
 		}
 	}
 	return s.ws.rewriting(list), nil

@@ -34,13 +34,13 @@ func (s *server) renaming(c cursor) (*index.Ref, error) {
 	ref := c.ref()
 	switch {
 	case ref == nil:
-		return nil, refusal{codeRefused, "there is no name here that can be changed"}
+		return nil, refusal{codeRefused, "no name that can be renamed at this position"}
 	case renamed[ref.Name.Kind] == nil || ref.Name.At.File == nil:
 		return nil, refusal{codeRefused, fmt.Sprintf("a %s cannot be renamed here", ref.Name.Kind)}
 	case ref.Name.At.File.Module != "":
 		return nil, refusal{codeRefused, fmt.Sprintf("%s is declared in the module %s, whose files are not written", ref.Name.Text, ref.Name.At.File.Module)}
 	case ref.Name.At.Text() != ref.At.Text():
-		return nil, refusal{codeRefused, fmt.Sprintf("%s is written in several ways", ref.Name.Text)}
+		return nil, refusal{codeRefused, fmt.Sprintf("%s is written in several forms", ref.Name.Text)}
 	}
 	return ref, nil
 }
@@ -67,7 +67,7 @@ func (w *workspace) elsewhere(c cursor, name *index.Name, places map[string][]pl
 					continue
 				}
 				line := strings.Count(text[:lo], "\n") + 1
-				return refusal{codeRefused, fmt.Sprintf("%s is also written in %s:%d, and flowgen does not know what it stands for there", name.Text, file, line)}
+				return refusal{codeRefused, fmt.Sprintf("%s also occurs in %s:%d, where flowgen cannot resolve it", name.Text, file, line)}
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (s *server) rename(params *json.RawMessage) (any, error) {
 	}
 	name := ref.Name
 	if !renamed[name.Kind].MatchString(p.NewName) && (c.native() || !fieldID.MatchString(p.NewName)) {
-		return nil, refusal{codeRefused, fmt.Sprintf("%q is no name of a %s", p.NewName, name.Kind)}
+		return nil, refusal{codeRefused, fmt.Sprintf("%q is not a valid name of a %s", p.NewName, name.Kind)}
 	}
 	if p.NewName == name.Text {
 		return workspaceEdit{}, nil
@@ -225,7 +225,7 @@ func (w *workspace) prove(name *index.Name, to string, texts map[string]string, 
 	for file, list := range after {
 		slices.SortFunc(found[file], func(a, b place) int { return cmp.Compare(a.lo, b.lo) })
 		if !slices.Equal(list, found[file]) {
-			return refusal{codeRefused, fmt.Sprintf("%s cannot become %s: in %s that name stands for something else", name.Text, to, file)}
+			return refusal{codeRefused, fmt.Sprintf("%s cannot become %s: in %s that name has another meaning", name.Text, to, file)}
 		}
 	}
 	return nil

@@ -172,7 +172,7 @@ func (s *server) take(m message) (exit bool) {
 		if e := s.conn.Reply(context.Background(), req.ID, result); e == nil {
 			return false
 		}
-		err = refusal{codeInternal, "the answer cannot be sent"}
+		err = refusal{codeInternal, "the response cannot be sent"}
 	}
 	reply := &jsonrpc2.Error{Code: codeInternal, Message: err.Error()}
 	var r refusal
@@ -196,12 +196,12 @@ func (s *server) dispatch(req *jsonrpc2.Request) (any, error) {
 		s.down = true
 		return nil, nil
 	case !s.ready:
-		return nil, refusal{codeNotInitialized, "the first request is initialize"}
+		return nil, refusal{codeNotInitialized, "the first request must be initialize"}
 	}
 	if handle := methods[req.Method]; handle != nil {
 		return handle(s, req.Params)
 	}
-	return nil, refusal{codeNotFound, "no method " + req.Method}
+	return nil, refusal{codeNotFound, "unknown method " + req.Method}
 }
 
 // methods are all besides those of the life of the server.
@@ -251,7 +251,7 @@ func init() {
 
 func (s *server) initialize(params *json.RawMessage) (any, error) {
 	if s.ready {
-		return nil, refusal{codeInvalidRequest, "initialize comes once"}
+		return nil, refusal{codeInvalidRequest, "initialize was already called"}
 	}
 	p, err := decode[initializeParams](params)
 	if err != nil {

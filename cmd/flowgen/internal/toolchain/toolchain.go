@@ -174,7 +174,7 @@ func (s Source) download(ctx context.Context, name string) error {
 func get(ctx context.Context, address, name string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return errors.New("GOPROXY holds something that is no address")
+		return errors.New("GOPROXY has an entry that is not a URL")
 	}
 	var body io.ReadCloser
 	switch u.Scheme {
@@ -185,7 +185,7 @@ func get(ctx context.Context, address, name string) error {
 		defer cancel()
 		body, err = ask(ctx, u)
 	default:
-		return fmt.Errorf("GOPROXY: %s is neither an address of http nor of a file", u.Redacted())
+		return fmt.Errorf("GOPROXY: %s is neither an http nor a file URL", u.Redacted())
 	}
 	if err != nil {
 		return err

@@ -197,7 +197,7 @@ func TestStructuredReask(t *testing.T) {
 func TestAnswersThatAreNone(t *testing.T) {
 	everywhere(t, func(t *testing.T, d fake.Dialect) {
 		for stop, want := range map[llm.Stop]string{
-			llm.Length:  "f.yaml:1:1: node n: PROVIDER_ERROR: m stopped at its cap of tokens, in the middle of the answer",
+			llm.Length:  "f.yaml:1:1: node n: PROVIDER_ERROR: m reached its token limit before the end of the answer",
 			llm.Refusal: "f.yaml:1:1: node n: PROVIDER_ERROR: m refused to answer",
 		} {
 			s := start(t, func(*fake.Request) *fake.Response {

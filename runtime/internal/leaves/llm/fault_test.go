@@ -55,7 +55,7 @@ type byDialect [4]value.Code
 
 func same(c value.Code) byDialect { return byDialect{c, c, c, c} }
 
-// ok is the code of what is no error.
+// ok is the code of what is not an error.
 const ok value.Code = ""
 
 // A cell is one thing that goes wrong. Its code decides whether there is another attempt.

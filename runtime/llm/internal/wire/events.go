@@ -60,7 +60,7 @@ func (s *Service) Events(resp *http.Response, f func(event, data string) (last b
 	}
 }
 
-// readLine reads a line that ends in LF or CRLF, without its end. A last line without one is no line. The slice is good until the next call.
+// readLine reads a line that ends in LF or CRLF, without its end. A last line without one is not a line. The slice is good until the next call.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var long []byte
 	for {

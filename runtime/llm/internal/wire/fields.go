@@ -54,7 +54,7 @@ func UnmarshalObject(host string, data []byte, v any) error {
 		return err
 	}
 	if len(raw) == 0 || raw[0] != '{' {
-		return Garbled(host, "it is no object")
+		return Garbled(host, "it is not an object")
 	}
 	return Unmarshal(host, data, v)
 }

@@ -65,7 +65,7 @@ func Check(host string, r *llm.Reply) (*llm.Reply, error) {
 }
 
 // ArgsObject returns the arguments of a call as the JSON object that some interfaces ask for. What a model wrote may be
-// anything: what is no object is wrapped in one, so that the model is shown what it did.
+// anything: what is not an object is wrapped in one, so that the model is shown what it did.
 func ArgsObject(args string) json.RawMessage {
 	if strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") && json.Valid([]byte(args)) {
 		return json.RawMessage(args)

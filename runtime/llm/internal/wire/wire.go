@@ -54,7 +54,7 @@ func Open(base string) *Service {
 // An error that the provider cannot have billed is marked as tool.Unspent.
 func (s *Service) Post(ctx context.Context, path string, header http.Header, parts ...[]byte) (*http.Response, error) {
 	if s.url == nil || s.url.Scheme != "http" && s.url.Scheme != "https" {
-		return nil, tool.Unspent(value.Invalid("the model's address is no http or https URL: look at its base_url, or at the environment variable that names another"))
+		return nil, tool.Unspent(value.Invalid("the model's base URL is not an http or https URL: check base_url or its environment variable"))
 	}
 	ctx, sent := watch(ctx)
 	req := (&http.Request{Method: http.MethodPost, URL: s.at(path), Header: header, Host: s.url.Host,
