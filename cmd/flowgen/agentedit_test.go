@@ -68,7 +68,7 @@ func TestEditAgent(t *testing.T) {
 		{studio.Operation{Kind: policyEdit, Node: "again", Name: "max_iterations"}, []string{", policy: {max_iterations: 2}", ""}, ""},
 		{studio.Operation{Kind: policyEdit, Node: "help", Name: "max_iterations", Value: "-1"}, nil, "max_iterations"},
 		{studio.Operation{Kind: policyEdit, Node: "help", Name: "effects", Value: "none"}, nil, "effects"},
-		{studio.Operation{Kind: policyEdit, Node: "help", Name: "max_tool_calls", Value: "8}, pins: {x: {tool: search}"}, nil, "not a one-line line"},
+		{studio.Operation{Kind: policyEdit, Node: "help", Name: "max_tool_calls", Value: "8}, pins: {x: {tool: search}"}, nil, "not a one-line"},
 		{studio.Operation{Kind: policyEdit, Node: "help", Name: "sandbox", Value: "none"}, nil, "no \"sandbox\" to edit"},
 	} {
 		tc.op.File = file

@@ -40,7 +40,7 @@ func TestSwitchTool(t *testing.T) {
 		{"off, with dashes", block, "search", "      - search # first\n", "", ""},
 		{"the only one", "    tools: [search]", "search", "", "", "only tool"},
 		{"on, and it is", flow, "search", "", "", "already"},
-		{"off, and it is", flow, "count", "", "", "does not have"},
+		{"off, and it is", flow, "count", "", "", "has no tool"},
 		{"version", versions, "blame@2", "blame@1]", "blame@2]", ""},
 		{"version, and it is", versions, "blame@1", "", "", "already"},
 		{"version of none", flow, "count", "", "", "no other version"},

@@ -71,7 +71,7 @@ func TestLSPDialectRename(t *testing.T) {
 	other := open("yamlgraph", "graph.yaml")
 	p = other.on("graph.yaml", "n01", 0, 1)
 	p["newName"] = "second"
-	if _, err := other.try("textDocument/rename", p); err == nil || !strings.Contains(err.Error(), "n01 also occurs in graph.yaml:28, and flowgen does not know") {
+	if _, err := other.try("textDocument/rename", p); err == nil || !strings.Contains(err.Error(), "n01 also occurs in graph.yaml:28, where flowgen cannot resolve it") {
 		t.Errorf("a name that text holds too: %v", err)
 	}
 }

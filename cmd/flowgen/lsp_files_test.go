@@ -162,7 +162,7 @@ func TestLSPLock(t *testing.T) {
 		t.Errorf("a hash that is another: %q", got)
 	}
 	e.replace(name, "{", "[")
-	if got := e.diagnostics(name); len(got) != 1 || !strings.Contains(got[0], "no JSON") {
+	if got := e.diagnostics(name); len(got) != 1 || !strings.Contains(got[0], "not JSON") {
 		t.Errorf("no JSON: %q", got)
 	}
 }

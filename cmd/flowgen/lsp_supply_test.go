@@ -31,7 +31,7 @@ output: {a: $review.shout, b: $review.loud, c: $review.response}
 		{"timeout: unbounded", "change to 10m", "unbounded", "timeout: 10m}"},
 		{"review.shout", "pin the last call of up as shout", `"shout"`, "{agent: m, pins: {shout: {tool: up}}, prompt"},
 		{"review.loud", "pin the last call of get as loud", `"loud"`, "pins: {loud: {tool: get}, shout: {tool: up}}"},
-		{`"groq:some-model"`, "add max_tokens: 1000", "nothing bounds", "\n    model: \"groq:some-model\"\n    max_tokens: 1000\n"},
+		{`"groq:some-model"`, "add max_tokens: 1000", "is unbounded", "\n    model: \"groq:some-model\"\n    max_tokens: 1000\n"},
 	} {
 		before := strings.Join(e.diagnostics(name), "\n")
 		if !strings.Contains(before, c.gone) {

@@ -74,7 +74,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"nodes: [", nil, "not valid YAML"},
 		{"name: x\n", nil, "the workflow has no nodes"},
-		{"nodes: {b: {}}\n", nil, "unknown node a"},
+		{"nodes: {b: {}}\n", nil, "no node a"},
 		{"nodes: {a: {}, x: {}}\n", nil, "node x already exists"},
 		{"nodes: {m: {tool: t}}\n", []string{"m"}, "node m has no body"},
 		{"b: &b {nodes: {a: {}}}\nnodes: {m: {do: *b}}\n", []string{"m"}, "of an anchor"},
