@@ -35,7 +35,7 @@ func (s *server) supply(r *root, x diag.Diagnostic) (out []refactoring) {
 			offer("change to "+d, insertion{x.Span.Lo, d}, x.Span.Hi)
 		}
 	case diag.CostUnknown:
-		if e, ok := beside(wf.File.Text, x.Span, "model", "max_tokens: 1000"); ok && strings.HasPrefix(x.Message, "nothing bounds") {
+		if e, ok := beside(wf.File.Text, x.Span, "model", "max_tokens: 1000"); ok && strings.HasPrefix(x.Message, "the cost of model ") {
 			offer("add max_tokens: 1000", e, 0)
 		}
 	case diag.UnknownField:
