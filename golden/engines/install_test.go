@@ -18,6 +18,7 @@ type engine struct {
 	Require []string // what pip installs
 	Python  string   // the oldest minor version of Python that it runs with: "3.11"
 	Small   bool     // it is part of the small form, which .ci/run runs
+	Alone   string   // a file of exact packages that suffice for the small form: pip installs them without what they need
 	Cases   []string // those of the small form; none: all
 	Random  int      // random documents of the small form
 
@@ -48,8 +49,12 @@ func engines(t *testing.T, dialect string) []*engine {
 }
 
 // install makes a virtual environment with the engine, in the user's cache, unless it is there, and returns its Python.
-func (e *engine) install(t *testing.T) string {
+func (e *engine) install(t *testing.T, all bool) string {
 	t.Helper()
+	name, require := e.Name, e.Require
+	if e.Alone != "" && !all {
+		name, require = e.Name+"-alone", []string{"--no-deps", "--requirement", filepath.Join(folder(e.dialect), e.Alone)}
+	}
 	cache := os.Getenv("ENGINES_CACHE")
 	if cache == "" {
 		user, err := os.UserCacheDir()
@@ -58,16 +63,19 @@ func (e *engine) install(t *testing.T) string {
 		}
 		cache = filepath.Join(user, "flowgen", "engines")
 	}
-	dir := filepath.Join(cache, e.dialect+"-"+e.Name)
+	dir := filepath.Join(cache, e.dialect+"-"+name)
 	python, done := filepath.Join(dir, "bin", "python"), filepath.Join(dir, "installed")
 	if _, err := os.Stat(done); err == nil {
 		return python
 	}
-	base := e.python(t)
+	base := e.python()
+	if base == "" {
+		t.Fatalf("%s %s needs Python %s", e.dialect, e.Name, e.Python)
+	}
 	for _, wait := range []string{"5", "20", "0"} { // registries fail now and then
 		out, err := exec.Command(base, "-m", "venv", "--clear", dir).CombinedOutput()
 		if err == nil {
-			out, err = exec.Command(python, append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, e.Require...)...).CombinedOutput()
+			out, err = exec.Command(python, append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, require...)...).CombinedOutput()
 		}
 		if err == nil {
 			if err := os.WriteFile(done, nil, 0o644); err != nil {
@@ -82,9 +90,8 @@ func (e *engine) install(t *testing.T) string {
 	return ""
 }
 
-// python is an interpreter that is new enough: one on the PATH, or of pyenv.
-func (e *engine) python(t *testing.T) string {
-	t.Helper()
+// python is an interpreter that is new enough: one on the PATH, or of pyenv; empty: there is none.
+func (e *engine) python() string {
 	candidates := []string{"python3", "python3.12", "python3.13", "python3.11"}
 	if home, err := os.UserHomeDir(); err == nil {
 		more, _ := filepath.Glob(filepath.Join(home, ".pyenv", "versions", "3.1*", "bin", "python3"))
@@ -96,7 +103,6 @@ func (e *engine) python(t *testing.T) string {
 			return c
 		}
 	}
-	t.Fatalf("%s %s needs Python %s", e.dialect, e.Name, e.Python)
 	return ""
 }
 
@@ -126,7 +132,7 @@ type driver struct {
 	out *bufio.Reader
 }
 
-func (e *engine) start(t *testing.T) *driver {
+func (e *engine) start(t *testing.T, all bool) *driver {
 	t.Helper()
 	script, err := filepath.Abs(filepath.Join(folder(e.dialect), "driver.py"))
 	if err != nil {
@@ -136,7 +142,7 @@ func (e *engine) start(t *testing.T) *driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(e.install(t), script)
+	cmd := exec.Command(e.install(t, all), script)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+shared, "PYTHONDONTWRITEBYTECODE=1", "OPENAI_MODEL=gpt-4o-mini", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))

@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks a server for prices
+
 import dspy
 import jobs
 import yaml
