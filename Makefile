@@ -29,6 +29,7 @@ long: ## Run the tests that are too long for the ordinary run
 	LONG=1 go test -timeout 30m ./cmd/flowgen ./golden/convert ./runtime/mcptool ./runtime/sandbox -run '^(TestScripts|TestKilled|TestSameBytes|TestLines|TestTexts|TestEverything|TestLeaksReplaceTheWorker)$$'
 	LONG=1 RANDOM_RUNS=80 go test -timeout 30m ./bench/compile ./codegen -run '^(Test.*GrowsLinearly|TestRandomWorkflows)$$'
 	LONG=1 go test -timeout 30m ./golden/hostile ./ir/bind/openapisource
+	LONG=1 go test -timeout 30m ./golden/dialect -run '^TestMisspeltKeys$$'
 	CRASH_KILLS=500 CRASH_STOPS=150 go test -timeout 30m ./golden/crash -run '^(TestKilled|TestStopped)$$'
 
 .PHONY: leaves

@@ -169,10 +169,15 @@ func (l *loader) language(t *tree) *language {
 	fit := detect(t.root)
 	switch len(fit) {
 	case 0:
-		l.unknown(t)
+		if !l.misspelt(t) {
+			l.unknown(t)
+		}
 		return nil
 	case 1:
 		return fit[0]
+	}
+	if l.misspelt(t) {
+		return nil
 	}
 	l.sink.Report(diag.Diagnostic{Code: diag.AmbiguousDialect, Span: dialect.Head(t.root),
 		Message: "this file has the shape of " + fit[0].name + " and of " + fit[1].name, Help: "say which it is with `--dialect " + fit[0].name + "` or `--dialect " + fit[1].name + "`"})

@@ -154,7 +154,11 @@ func (r *Reader) Mapping(n *yamlnode.Node, s *Shape) (m Mapping, ok bool) {
 	m = Mapping{n, s}
 	astray := map[string]bool{}
 	for _, e := range n.Entries {
-		if name := e.Key.Text.Value; !s.has(name) && !s.Any && !(s.Open && shared(e.Value)) {
+		switch name := e.Key.Text.Value; {
+		case s.has(name) || s.Open && shared(e.Value):
+		case s.Any:
+			r.strange(m, e.Key, name)
+		default:
 			astray[r.unknownKey(m, e.Key, name)] = true
 		}
 	}
@@ -193,6 +197,22 @@ func (r *Reader) unknownKey(m Mapping, key *yamlnode.Node, name string) string {
 	}
 	r.Report(d)
 	return near
+}
+
+// strange warns of a key that belongs to a format, when it is nearly one that the shape has and the mapping lacks.
+func (r *Reader) strange(m Mapping, key *yamlnode.Node, name string) {
+	if len(name) > suggestFor {
+		return
+	}
+	near := diag.Nearest(name, m.Shape.names())
+	if near == "" || m.Node.Get(near) != nil || !diag.Close(name, near) {
+		return
+	}
+	d := yamlnode.UnknownKey(key.Span, name, m.Shape.What)
+	d.Severity, d.Code, d.Help = diag.Warning, diag.IgnoredKey, "replace with `"+near+"`"
+	d.Message += " (ignored)"
+	d.Fixes = []diag.Fix{diag.Replace(key.Span, near)}
+	r.Report(d)
 }
 
 // lacks reports whether a key is in place of one that the mapping must have: then it is not a key that is merely ignored.

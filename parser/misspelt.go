@@ -1,0 +1,106 @@
+package parser
+
+import (
+	"encoding/json"
+
+	"github.com/flowgen-dev/flowgen/ir/diag"
+	"github.com/flowgen-dev/flowgen/parser/yamlnode"
+)
+
+// misspelt reports the key without which a file would have the shape of one dialect, if there is such a key: one that is nearly a
+// key of that dialect at its place, and with which the file is of that dialect alone.
+func (l *loader) misspelt(t *tree) bool {
+	for _, d := range languages() {
+		var table any
+		if json.Unmarshal(d.schema(), &table) != nil {
+			continue
+		}
+		s := &speller{root: t.root, language: d.name, left: maxSpellings}
+		if s.below(t.root, []any{table}, 0); s.found != nil {
+			l.sink.Report(diag.Diagnostic{Code: diag.UnknownLanguage, Span: s.found.Span, Message: "this is no workflow: no dialect has the key `" + s.found.Text.Value + "` here",
+				Help: "replace with `" + s.meant + "`", Fixes: []diag.Fix{diag.Replace(s.found.Span, s.meant)}})
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	maxSpellings = 100 // keys that are tried
+	maxKeyDepth  = 6   // where they are
+	longestKey   = 60
+)
+
+// A speller looks for the key.
+type speller struct {
+	root     *yamlnode.Node
+	language string
+	left     int // keys that may still be tried
+
+	found *yamlnode.Node
+	meant string
+}
+
+// below looks among the keys of n, and of what is in it, which JSON Schemas describe.
+func (s *speller) below(n *yamlnode.Node, schemas []any, depth int) {
+	if n == nil || depth > maxKeyDepth || s.found != nil {
+		return
+	}
+	var parts []map[string]any
+	for len(schemas) > 0 && len(parts) < maxSpellings {
+		if one, ok := schemas[0].(map[string]any); ok {
+			choices, _ := one["anyOf"].([]any)
+			parts, schemas = append(parts, one), append(schemas, choices...)
+		}
+		schemas = schemas[1:]
+	}
+	for _, item := range n.Items {
+		s.below(item, each(parts, "items"), depth+1)
+	}
+	var known []string
+	fields := map[string][]any{}
+	for _, p := range parts {
+		properties, _ := p["properties"].(map[string]any)
+		for name, schema := range properties {
+			if n.Entry(name) == nil && fields[name] == nil {
+				known = append(known, name)
+			}
+			fields[name] = append(fields[name], schema)
+		}
+	}
+	for _, e := range n.Entries {
+		schemas, ok := fields[e.Key.Text.Value]
+		if !ok {
+			s.try(e.Key, known)
+			schemas = each(parts, "additionalProperties")
+		}
+		s.below(e.Value, schemas, depth+1)
+	}
+}
+
+// try reports whether the file is one of the language when the key is a known one.
+func (s *speller) try(key *yamlnode.Node, known []string) {
+	name := key.Text.Value
+	if s.found != nil || s.left == 0 || len(name) > longestKey {
+		return
+	}
+	near := diag.Nearest(name, known)
+	if near == "" || !diag.Close(name, near) {
+		return
+	}
+	s.left--
+	key.Text.Value = near
+	if fit := detect(s.root); len(fit) == 1 && fit[0].name == s.language {
+		s.found, s.meant = key, near
+	}
+	key.Text.Value = name
+}
+
+// each is what schemas say under a key.
+func each(parts []map[string]any, key string) []any {
+	var out []any
+	for _, p := range parts {
+		out = append(out, p[key])
+	}
+	return out
+}
