@@ -64,7 +64,7 @@ const longestAnswer = 200
 
 // Ask calls model m for node n. For an Out of string and no schema the result is the answer's text; for anything else it
 // is decoded strictly from JSON. An answer that does not fit is asked for again, f.Reask times, with what was wrong; then
-// the error is VALIDATION_ERROR. Each question is a call of its own with a record of its own. The error is a
+// words of enums may be in other case, or have a full stop, and else the error is VALIDATION_ERROR. Each question is a call of its own with a record of its own. The error is a
 // *runtime.NodeError.
 func Ask[Out any](r *flow.Run, n *flow.Node, m *Model, p Prompt, f Format) (Out, error) {
 	var out Out
@@ -86,6 +86,9 @@ func Ask[Out any](r *flow.Run, n *flow.Node, m *Model, p Prompt, f Format) (Out,
 			return out, nil
 		}
 		if asked >= f.Reask || te.Code != value.ValidationError {
+			if said, ok := words(unfence(reply.Message.Text), f.Schema); ok && te.Code == value.ValidationError && value.Decode([]byte(said), &out) == nil {
+				return out, nil
+			}
 			return out, r.Fail(n, te)
 		}
 		c.Again(te)
