@@ -82,7 +82,7 @@ type Source struct {
 
 	// Home, where it is not empty, is the folder that Files are in on disk, relative to the workflow file when flowgen
 	// runs it (FLOWGEN_FILE): __file__ says so, and it comes first in sys.path, followed by the working directory. In a
-	// program that runs by itself both are the working directory.
+	// program that runs by itself the folder is looked for in the working directory, such as src, and else it is that one.
 	Home string
 }
 

@@ -132,6 +132,8 @@ func (s *Source) home() string {
 	home := "."
 	if file := os.Getenv("FLOWGEN_FILE"); file != "" {
 		home = filepath.Join(filepath.Dir(file), filepath.FromSlash(s.Home))
+	} else if info, err := os.Stat(filepath.FromSlash(s.Home)); err == nil && info.IsDir() && filepath.IsLocal(s.Home) {
+		home = filepath.FromSlash(s.Home)
 	}
 	if abs, err := filepath.Abs(home); err == nil {
 		return abs
