@@ -131,6 +131,8 @@ func rows(t *testing.T, dialect string) []*row {
 			}
 			if point, ok := strings.CutPrefix(columns[3], "page: "); ok && !strings.Contains(string(page), point) {
 				t.Errorf("%s: the page has no such point: %s", f.Name(), point)
+			} else if !ok && !strings.HasPrefix(columns[3], "harness: ") {
+				t.Errorf("%s: the reason is none of the page or the harness: %s", f.Name(), columns[3])
 			}
 			list = append(list, &row{document: columns[0], engine: columns[1], difference: regexp.MustCompile(columns[2]), reason: columns[3]})
 		}

@@ -45,7 +45,7 @@ def keep(names):
         gc.freeze()
 
 
-def serve(run, seconds=30):
+def serve(run, seconds=120):
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # engines print
     for line in sys.stdin:
