@@ -2,6 +2,8 @@ package parser
 
 import (
 	"encoding/json"
+	"slices"
+	"sync"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
@@ -10,13 +12,9 @@ import (
 // misspelt reports the key without which a file would have the shape of one dialect, if there is such a key: one that is nearly a
 // key of that dialect at its place, and with which the file is of that dialect alone.
 func (l *loader) misspelt(t *tree) bool {
-	for _, d := range languages() {
-		var table any
-		if json.Unmarshal(d.schema(), &table) != nil {
-			continue
-		}
-		s := &speller{root: t.root, language: d.name, left: maxSpellings}
-		if s.below(t.root, []any{table}, 0); s.found != nil {
+	for i, d := range languages() {
+		s := &speller{root: t.root, language: d.name, keys: maxKeys, left: maxSpellings}
+		if s.below(t.root, keyTables()[i:i+1], 0); s.found != nil {
 			l.sink.Report(diag.Diagnostic{Code: diag.UnknownLanguage, Span: s.found.Span, Message: "this is no workflow: no dialect has the key `" + s.found.Text.Value + "` here",
 				Help: "replace with `" + s.meant + "`", Fixes: []diag.Fix{diag.Replace(s.found.Span, s.meant)}})
 			return true
@@ -25,9 +23,21 @@ func (l *loader) misspelt(t *tree) bool {
 	return false
 }
 
+// keyTables are the JSON Schemas of all languages, in their order.
+var keyTables = sync.OnceValue(func() []any {
+	var all []any
+	for _, d := range languages() {
+		var table any
+		_ = json.Unmarshal(d.schema(), &table) // one that is none knows no key
+		all = append(all, table)
+	}
+	return all
+})
+
 const (
-	maxSpellings = 100 // keys that are tried
-	maxKeyDepth  = 6   // where they are
+	maxSpellings = 100  // keys that are tried
+	maxKeys      = 2000 // keys and items that are looked at
+	maxKeyDepth  = 6    // where they are
 	longestKey   = 60
 )
 
@@ -35,6 +45,7 @@ const (
 type speller struct {
 	root     *yamlnode.Node
 	language string
+	keys     int // and items that may still be looked at
 	left     int // keys that may still be tried
 
 	found *yamlnode.Node
@@ -46,7 +57,11 @@ func (s *speller) below(n *yamlnode.Node, schemas []any, depth int) {
 	if n == nil || depth > maxKeyDepth || s.found != nil {
 		return
 	}
+	if s.keys -= len(n.Entries) + len(n.Items); s.keys < 0 {
+		return
+	}
 	var parts []map[string]any
+	schemas = slices.Clone(schemas)
 	for len(schemas) > 0 && len(parts) < maxSpellings {
 		if one, ok := schemas[0].(map[string]any); ok {
 			choices, _ := one["anyOf"].([]any)
@@ -78,7 +93,7 @@ func (s *speller) below(n *yamlnode.Node, schemas []any, depth int) {
 	}
 }
 
-// try reports whether the file is one of the language when the key is a known one.
+// try finds the key when the file is one of the language with a known one in its place.
 func (s *speller) try(key *yamlnode.Node, known []string) {
 	name := key.Text.Value
 	if s.found != nil || s.left == 0 || len(name) > longestKey {
