@@ -15,7 +15,7 @@ func (l *loader) misspelt(t *tree) bool {
 	for i, d := range languages() {
 		s := &speller{root: t.root, language: d.name, keys: maxKeys, left: maxSpellings}
 		if s.below(t.root, keyTables()[i:i+1], 0); s.found != nil {
-			l.sink.Report(diag.Diagnostic{Code: diag.UnknownLanguage, Span: s.found.Span, Message: "this is no workflow: no dialect has the key `" + s.found.Text.Value + "` here",
+			l.sink.Report(diag.Diagnostic{Code: diag.UnknownLanguage, Span: s.found.Span, Message: "this is not a workflow: no dialect has the key `" + s.found.Text.Value + "` here",
 				Help: "replace with `" + s.meant + "`", Fixes: []diag.Fix{diag.Replace(s.found.Span, s.meant)}})
 			return true
 		}
