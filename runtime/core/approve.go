@@ -23,7 +23,7 @@ const maxShown = 4 << 10
 // approval. A call that is refused, or that no user is available to approve, fails with POLICY_DENIED and does not reach
 // the tool. It returns t.
 func (t *Tool[In, Out]) Approved() *Tool[In, Out] {
-	t.approve, t.gated = true, true
+	t.approve, t.gated, t.floats = true, true, false
 	return t
 }
 

@@ -6,6 +6,9 @@ import "github.com/flowgen-dev/flowgen/runtime/value"
 // check of the context and of the output's size. The error is a *NodeError.
 func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	if r.eng != nil || t.gated || n.Gated() {
+		if t.floats && r.eng == nil && !n.Gated() && value.Sound(t.checkIn, &in) {
+			return soundly(r, n, t, in)
+		}
 		return door(r, n, t, in)
 	}
 	ctx := r.ctx
@@ -24,6 +27,46 @@ func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 		return oversized(r, n, t, out)
 	}
 	return out, nil
+}
+
+// soundly is Call of a tool of which nothing but floats has to be looked at: door without what records, bounds and repeats a call.
+//
+//go:noinline
+func soundly[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (out Out, err error) {
+	ctx := r.ctx
+	if ctx.Err() != nil {
+		return out, r.stopped(n)
+	}
+	if t.effects >= Writes {
+		ctx = r.state.ctx
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = r.panicked(n, p)
+		}
+	}()
+	if out, err = t.fn(ctx, in); err != nil {
+		return out, r.failed(n, t.effects, err)
+	}
+	if !value.Sound(t.checkOut, &out) {
+		return refused(r, n, t, out)
+	}
+	if t.maxOutput > 0 && !t.size.Fits(&out, t.maxOutput) {
+		return oversized(r, n, t, out)
+	}
+	return out, nil
+}
+
+// refused holds the output of a call without an engine to what its type says.
+//
+//go:noinline
+func refused[In, Out any](r *Run, n *Node, t *Tool[In, Out], out Out) (Out, error) {
+	o := &op[In, Out]{call: call{run: r, head: Head{Node: n, Tool: t.name}}, tool: t, out: out}
+	if err := o.accept(o); err != nil {
+		var zero Out
+		return zero, r.failed(n, t.effects, err)
+	}
+	return o.out, nil
 }
 
 // oversized holds the output of a call without an engine to the bound of its tool.

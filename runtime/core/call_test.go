@@ -205,6 +205,12 @@ func TestToolPanicIsUnknown(t *testing.T) {
 	if err == nil || err.Error() != "w.flowgen.yaml:3:5: node n: UNKNOWN: panic: index 3" {
 		t.Fatal(err)
 	}
+	both(t, func(t *testing.T, r *flow.Run) {
+		bad := flow.Bind("t.bad@1", flow.None, func(context.Context, float64) (float64, error) { panic("index 4") })
+		if _, err := flow.Call(r, node("n"), bad, 1); err == nil || err.Error() != "w.flowgen.yaml:3:5: node n: UNKNOWN: panic: index 4" {
+			t.Fatal(err)
+		}
+	})
 }
 
 type limits struct {
@@ -231,6 +237,16 @@ func TestBoundaryChecks(t *testing.T) {
 		nan := flow.Bind("t.nan@1", flow.None, func(context.Context, int) (float64, error) { return 1 / zero, nil })
 		_, err = flow.Call(r, node("n"), nan, 1)
 		wantCode(t, err, value.ValidationError)
+		if !strings.Contains(err.Error(), "VALIDATION_ERROR: output: ") {
+			t.Fatal(err)
+		}
+		called = false
+		half := flow.Bind("t.half@1", flow.None, func(_ context.Context, x float64) (float64, error) { called = true; return x / 2, nil })
+		_, err = flow.Call(r, node("n"), half, 1/zero)
+		wantCode(t, err, value.ValidationError)
+		if got, err := flow.Call(r, node("n"), half, 3); called && got != 1.5 || err != nil {
+			t.Fatal(got, err)
+		}
 		big := flow.Bind("t.big@1", flow.None, func(context.Context, int) ([]string, error) { return []string{"12345"}, nil }, flow.MaxOutput(6))
 		_, err = flow.Call(r, node("n"), big, 1)
 		wantCode(t, err, value.PolicyDenied)

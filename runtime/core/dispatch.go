@@ -105,10 +105,17 @@ func Invoke[In, Out any](r *Run, n *Node, t *Tool[In, Out], args *value.Args, in
 func contained[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (out Out, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = r.Fail(n, value.Errorf(value.Unknown, "panic: %s", value.Clip(fmt.Sprint(p), 1000)).From(r.panicOf(p)))
+			err = r.panicked(n, p)
 		}
 	}()
 	return Call(r, n, t, in)
+}
+
+// panicked is the error of a call that ended in a panic.
+//
+//go:noinline
+func (r *Run) panicked(n *Node, p any) error {
+	return r.Fail(n, value.Errorf(value.Unknown, "panic: %s", value.Clip(fmt.Sprint(p), 1000)).From(r.panicOf(p)))
 }
 
 // UnknownTool is the error of a name that no tool has.

@@ -33,6 +33,7 @@ type Tool[In, Out any] struct {
 	name     string
 	effects  Effects
 	gated    bool
+	floats   bool // gated, but only for floats that may be no number
 	fn       func(context.Context, In) (Out, error)
 	checkIn  *value.Checker
 	checkOut *value.Checker
@@ -69,6 +70,7 @@ func Bind[In, Out any](name string, e Effects, f func(context.Context, In) (Out,
 	}
 	t.passage = passageOf(&t.toolOptions)
 	t.gated = t.checkIn != nil || t.checkOut != nil || t.gates()
+	t.floats = t.gated && !t.gates() && !t.checkIn.Walks() && !t.checkOut.Walks()
 	if _, ok := t.key.(func(In) string); t.key != nil && !ok {
 		panic(fmt.Sprintf("flow.Bind: the idempotency key of %s takes another input than the tool", name))
 	}

@@ -74,3 +74,12 @@ func (s *sound) holds(p unsafe.Pointer) bool {
 	}
 	return true
 }
+
+// Walks reports whether Sound never tells anything of the values of a type.
+func (c *Checker) Walks() bool { return c != nil && c.sound == nil }
+
+// Sound reports whether nothing is wrong with what v points to, as far as can be told without walking through it. A nil Checker is of
+// a type whose values cannot be wrong.
+func Sound[T any](c *Checker, v *T) bool {
+	return c == nil || c.sound != nil && c.sound.holds(unsafe.Pointer(v))
+}
