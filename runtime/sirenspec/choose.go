@@ -16,13 +16,12 @@ func (f *Flow) Choose(r *flow.Run, n *flow.Node, call func(*flow.Run, string, *v
 	if err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
 	}
-	in, err := resolveArgs(args)
-	if err != nil {
+	if f.entries, err = appendArgs(f.entries[:0], args); err != nil {
 		return dynamic.Field{}, r.Fail(n, err)
 	}
 	for attempt := 0; ; attempt++ {
-		given := value.ValueArgs(in)
-		out, err := call(r, text, &given)
+		f.given = value.EntryArgs(f.entries)
+		out, err := call(r, text, &f.given)
 		switch err = r.Fail(n, err); {
 		case err == nil:
 			return dynamic.Of(out), nil

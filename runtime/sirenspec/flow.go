@@ -20,6 +20,9 @@ type Flow struct {
 	last    *dynamic.Field // where the last node wrote; nil: none has
 	path    []string
 	spent   spent
+
+	entries []value.Entry // of the call that is made, as given, which reads them: no call needs new ones
+	given   value.Args
 }
 
 // New makes a Flow for a workflow that is asked message.
@@ -55,6 +58,9 @@ func set(old, v dynamic.Field, path []string) dynamic.Field {
 		return v
 	}
 	inner := set(old.At(path[0]), v, path[1:])
+	if !old.Present() && inner.Present() {
+		return dynamic.Of(value.Map(value.Entry{Key: path[0], Value: inner.Value()}))
+	}
 	m, more := old.Value(), 0
 	if m.Kind() == value.MapKind {
 		more = m.Len()

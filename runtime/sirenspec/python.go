@@ -15,58 +15,54 @@ type Arg struct {
 	Value Content
 }
 
-// A Content is a value of the file, whose texts may have placeholders.
+// A Content is a value of the file with its placeholders filled in, or the error of one that cannot be.
 type Content struct {
-	value dynamic.Field
-	text  Template
-	items []Content
-	args  []Arg
+	value value.Value
+	err   error
 }
 
 // Const is a value without placeholders.
-func Const(v dynamic.Field) Content { return Content{value: v} }
+func Const(v dynamic.Field) Content { return Content{value: v.Value()} }
 
 // Filled is text with placeholders.
-func Filled(parts ...Part) Content { return Content{text: parts} }
+func Filled(parts ...Part) Content {
+	text, err := Template(parts).text()
+	return Content{value.String(text), err}
+}
 
 // List is a list of values.
-func List(items ...Content) Content { return Content{items: append([]Content{}, items...)} }
+func List(items ...Content) Content {
+	out := make([]value.Value, len(items))
+	for i := range items {
+		if items[i].err != nil {
+			return items[i]
+		}
+		out[i] = items[i].value
+	}
+	return Content{value: value.List(out...)}
+}
 
 // Map is a map of values.
-func Map(entries ...Arg) Content { return Content{args: append([]Arg{}, entries...)} }
-
-func (c Content) resolve() (value.Value, error) {
-	switch {
-	case c.text != nil:
-		s, err := c.text.text()
-		return value.String(s), err
-	case c.items != nil:
-		out := make([]value.Value, len(c.items))
-		for i, x := range c.items {
-			v, err := x.resolve()
-			if err != nil {
-				return value.Value{}, err
-			}
-			out[i] = v
-		}
-		return value.List(out...), nil
-	case c.args != nil:
-		return resolveArgs(c.args)
-	}
-	return c.value.Value(), nil
+func Map(entries ...Arg) Content {
+	v, err := resolveArgs(entries)
+	return Content{v, err}
 }
 
 func resolveArgs(args []Arg) (value.Value, error) {
 	var room [4]value.Entry // few arguments need no other
-	out := room[:0]
-	for _, a := range args {
-		v, err := a.Value.resolve()
-		if err != nil {
-			return value.Value{}, err
+	out, err := appendArgs(room[:0], args)
+	return value.Map(out...), err
+}
+
+func appendArgs(out []value.Entry, args []Arg) ([]value.Entry, error) {
+	for i := range args {
+		a := &args[i]
+		if a.Value.err != nil {
+			return out, a.Value.err
 		}
-		out = append(out, value.Entry{Key: a.Name, Value: v})
+		out = append(out, value.Entry{Key: a.Name, Value: a.Value.value})
 	}
-	return value.Map(out...), nil
+	return out, nil
 }
 
 // Python calls a Python function with keyword arguments. function is its name with the module's, as in tools.parse.

@@ -13,13 +13,13 @@ type Template []Part
 // A Part is literal text or a placeholder.
 type Part struct {
 	text     string // literal; of a placeholder what is in it
-	kind     kind
-	root     string
+	path     string // of a placeholder, the names from the first on
 	value    dynamic.Field
-	missing  string // the key that is not there
 	fallback string
-	filtered bool // there is a filter
-	own      bool // the value is made of texts of the file, so that marks in it are none that data has forged
+	kind     kind
+	filtered bool  // there is a filter
+	own      bool  // the value is made of texts of the file, so that marks in it are none that data has forged
+	lost     int32 // the name of the path that is not there, by its place
 }
 
 type kind uint8
@@ -38,19 +38,26 @@ func Lit(text string) Part { return Part{text: text} }
 // Ref is the placeholder of a path like `review.output.verdict`: what is below the field that its first name stands for. Of
 // `inputs.topic` that is the input.
 func Ref(path string, f dynamic.Field) Part {
+	p := Part{text: path, path: path, kind: reference, value: f}
 	root, below, more := strings.Cut(path, ".")
-	p := Part{text: path, kind: reference, root: strings.TrimSpace(root), value: f}
-	p.missing = p.root
-	if p.root == "inputs" {
-		root, below, more = strings.Cut(below, ".")
-		p.missing = strings.TrimSpace(root)
+	if strings.TrimSpace(root) == "inputs" {
+		p.lost++
+		_, below, more = strings.Cut(below, ".")
 	}
 	for key := ""; more && p.value.Present(); {
+		p.lost++
 		key, below, more = strings.Cut(below, ".")
-		p.missing = strings.TrimSpace(key)
-		p.value = p.value.At(p.missing)
+		p.value = p.value.At(strings.TrimSpace(key))
 	}
 	return p
+}
+
+// name is one of the path, by its place; empty where the path is over.
+func (p Part) name(at int32) string {
+	if names := strings.Split(p.path, "."); int(at) < len(names) {
+		return strings.TrimSpace(names[at])
+	}
+	return ""
 }
 
 // Given is Ref for what a workflow node binds to the inputs of its workflow.
@@ -102,10 +109,11 @@ func (p Part) resolved() (string, error) {
 		if p.kind != reference {
 			return p.fallback, nil
 		}
-		if p.root == "item" || p.root == "index" || p.root == "total" {
-			return "", interpolation(p.text, p.root, "Not inside a factory loop context")
+		root := p.name(0)
+		if root == "item" || root == "index" || root == "total" {
+			return "", interpolation(p.text, root, "Not inside a factory loop context")
 		}
-		return "", interpolation(p.text, p.root, "Key '"+p.missing+"' not found")
+		return "", interpolation(p.text, root, "Key '"+p.name(p.lost)+"' not found")
 	}
 	text := Text(p.value.Value())
 	if !p.own {
@@ -123,7 +131,8 @@ func (t Template) text() (string, error) {
 		return t[0].resolved()
 	}
 	var b strings.Builder
-	for _, p := range t {
+	for i := range t {
+		p := &t[i]
 		if p.kind == variable {
 			b.WriteString(p.marked())
 			continue

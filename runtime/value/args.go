@@ -16,6 +16,7 @@ import (
 type Args struct {
 	value Value
 	dict  map[string]Value // instead of value
+	list  []Entry          // likewise
 	found int              // fields asked for and given
 	wrong []violation
 	asked *[]string // all fields asked for; nil: nobody wants to know
@@ -26,6 +27,9 @@ func ValueArgs(v Value) Args { return Args{value: v} }
 
 // MapArgs are arguments by name.
 func MapArgs(m map[string]Value) Args { return Args{dict: m} }
+
+// EntryArgs are arguments by name, each of which is there once. They are read where they stand.
+func EntryArgs(entries []Entry) Args { return Args{list: entries} }
 
 // argError is what is wrong with an argument, and where.
 type argError struct {
@@ -78,9 +82,14 @@ func (a *Args) get(name string) (Value, bool) {
 	}
 	var v Value
 	var ok bool
-	if a.dict != nil {
+	switch {
+	case a.list != nil:
+		if i := slices.IndexFunc(a.list, func(e Entry) bool { return e.Key == name }); i >= 0 {
+			v, ok = a.list[i].Value, true
+		}
+	case a.dict != nil:
 		v, ok = a.dict[name]
-	} else {
+	default:
 		v, ok = a.value.Get(name)
 	}
 	if ok {
@@ -104,9 +113,9 @@ func (a *Args) fail(v violation) {
 // ReadArgs returns the input that in reads, or what is wrong with the arguments.
 func ReadArgs[In any](a *Args, in func(*Args) In) (In, *ToolError) {
 	input := in(a)
-	given := len(a.dict)
+	given := len(a.dict) + len(a.list)
 	switch kind := a.value.Kind(); {
-	case a.dict != nil || kind == NullKind:
+	case a.dict != nil || a.list != nil || kind == NullKind:
 	case kind != MapKind:
 		return input, Invalid("an object expected, %s given", withArticle(kind))
 	default:
@@ -146,6 +155,9 @@ func (a *Args) strangers(known []string) (out []violation) {
 	names := a.value.Keys()
 	if a.dict != nil {
 		names = slices.Sorted(maps.Keys(a.dict))
+	}
+	for i := range a.list {
+		names = append(names, a.list[i].Key)
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) && len(out) < maxViolations {
@@ -200,6 +212,10 @@ func NoArgs(*Args) struct{} { return struct{}{} }
 
 // AnyArgs reads the input of a tool that takes whatever it is given. Without arguments it is an empty map.
 func AnyArgs(a *Args) Value {
+	if a.list != nil {
+		a.found = len(a.list)
+		return Map(a.list...)
+	}
 	a.found = a.value.Len()
 	if a.value.Kind() == NullKind {
 		return Map()

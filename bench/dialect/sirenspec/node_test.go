@@ -14,7 +14,7 @@ func TestNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialect.Measure(t, "SirenSpec", 4.5, func(ctx context.Context) error {
+	dialect.Measure(t, "SirenSpec", 1.5, func(ctx context.Context) error {
 		out, err := w.Run(ctx, Input{Message: "hello"})
 		if err == nil && out.Status != "success" {
 			err = fmt.Errorf("the result is wrong: %v", out)
