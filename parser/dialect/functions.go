@@ -21,6 +21,7 @@ var (
 	ToolType    = schema.PointerTo(schema.OpaqueOf(schema.FlowPath, "Tool")) // of any input and output
 	EffectsType = schema.OpaqueOf(schema.FlowPath, "Effects")
 	SlotType    = schema.OpaqueOf(schema.DynamicPath, "Slot")
+	EntryType   = schema.OpaqueOf(schema.DynamicPath, "Entry")
 
 	ModelType  = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Model"))
 	AnswerType = schema.PointerTo(schema.OpaqueOf(schema.ModelPath, "Schema", &schema.Field{Name: "json", GoName: "JSON", Type: schema.BytesType}))
@@ -50,6 +51,7 @@ func Declare(path, name string, f expr.Func, params ...*schema.Type) *expr.Func 
 var (
 	At      = Declare(schema.DynamicPath, "At", expr.Func{Method: true, Variadic: true, Result: schema.DynamicType, Pure: true}, schema.DynamicType, schema.StringType)
 	Value   = Declare(schema.DynamicPath, "Value", expr.Func{Method: true, Result: schema.AnyType, Pure: true}, schema.DynamicType)
+	Put     = Declare(schema.DynamicPath, "Put", expr.Func{Result: EntryType, Pure: true}, schema.StringType, schema.DynamicType)
 	Present = Declare(schema.DynamicPath, "Present", expr.Func{Method: true, Result: schema.BoolType, Pure: true}, schema.DynamicType)
 )
 

@@ -1,6 +1,8 @@
 package openexpertise
 
 import (
+	"slices"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/expr"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -22,11 +24,14 @@ func (l *lowering) dispatch(n *Node, flow string) *expr.Node {
 		case l.datasets[n] != nil:
 			return l.records(n, l.datasets[n], tool, flow)
 		}
-		args := expr.Object(l.arguments(n)...)
 		if _, module := v.Tool.Binding.(*ir.JSTool); !module || v.Tool.In.Kind != schema.Any {
-			return expr.Invoke(fnBound, expr.Read(flow), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, "", nil), tool, l.policy(n), args)
+			args := []*expr.Node{expr.Read(flow), expr.Of(expr.UseRun, "", nil), expr.Of(expr.UseNode, "", nil), tool, l.policy(n)}
+			for _, e := range l.taken(n, v.Tool.In) {
+				args = append(args, expr.Invoke(dialect.Put, expr.Const(e.Key), e.Value))
+			}
+			return expr.Invoke(fnBound, args...)
 		}
-		return l.node(fnTool, n, flow, tool, l.policy(n), args)
+		return l.node(fnTool, n, flow, tool, l.policy(n), expr.Object(l.arguments(n)...))
 	}
 	return nil
 }
@@ -43,6 +48,21 @@ func (l *lowering) arguments(n *Node) []expr.Entry {
 		}
 	}
 	return append(out, expr.Put("_edge_inputs", l.edgeInputs(n)), expr.Put("_state", l.readable(n)))
+}
+
+// taken are the arguments that a bound tool takes, without the state where that is all of it, which the tool's call reads by
+// itself. Those that a struct has no field for are left out, as they would be ignored.
+func (l *lowering) taken(n *Node, in *schema.Type) []expr.Entry {
+	all := l.arguments(n)
+	state := all[len(all)-1]
+	named := func(e expr.Entry) bool { return e.Key == state.Key }
+	if all = all[:len(all)-1]; l.tree.Upstream || slices.ContainsFunc(all, named) {
+		all = append(all, state)
+	}
+	if in == nil || in.Kind != schema.Struct || in.Open {
+		return all
+	}
+	return slices.DeleteFunc(all, func(e expr.Entry) bool { return in.Field(e.Key) == nil })
 }
 
 // loopVariables are the names that tools know what they run for by: the engine's, and those of the page.

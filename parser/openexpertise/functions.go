@@ -48,7 +48,7 @@ var (
 	fnText     = node("Text", policyType, text, asText)
 	fnValues   = node("Values", policyType, schema.BytesType, asValue)
 	fnChild    = node("Child", policyType, asChild)
-	fnBound    = function("Bound", expr.Func{Result: endedType, Fails: true}, flowType, dialect.RunType, dialect.NodeType, dialect.ToolType, policyType, dyn)
+	fnBound    = function("Bound", expr.Func{Variadic: true, Result: endedType, Fails: true}, flowType, dialect.RunType, dialect.NodeType, dialect.ToolType, policyType, dialect.EntryType)
 
 	fnOK            = method("OK", expr.Func{Result: schema.BoolType, Pure: true}, endedType)
 	fnStatus        = method("Status", expr.Func{Result: statusType, Pure: true}, flowType, errorType)

@@ -24,7 +24,6 @@ var (
 	texts     = schema.ListOf(textType)
 	flowType  = schema.PointerTo(schema.OpaqueOf(enginePath, "Flow"))
 	nodesType = schema.ListOf(dialect.NodeType)
-	entryType = schema.OpaqueOf(schema.DynamicPath, "Entry")
 	valueTool = dialect.ToolOf(schema.AnyType, schema.AnyType)
 	argsType  = schema.PointerTo(schema.OpaqueOf(schema.ValuePath, "Args"))
 
@@ -141,7 +140,7 @@ var (
 	fnSteps   = method("Steps", expr.Func{Fails: true}, dialect.RunType, nodesType, onStep, onExits)
 	fnLoadEnv = function("LoadEnv", expr.Func{Fails: true})
 
-	fnSet             = method("Set", expr.Func{Variadic: true}, dialect.NodeType, entryType)
+	fnSet             = method("Set", expr.Func{Variadic: true}, dialect.NodeType, dialect.EntryType)
 	fnVerify          = function("Verify", expr.Func{Method: true, Variadic: true, Fails: true}, flowType, dialect.RunType, dialect.NodeType, ruleType)
 	fnAsk             = onNode("Ask", questionType, makesPrompt)
 	fnAgent           = onNode("Agent", agentType, makesPrompt)
@@ -177,10 +176,9 @@ var (
 
 	calculations = map[string]*expr.Func{"+": calculates("Add"), "-": calculates("Sub"), "*": calculates("Mul"), "/": calculates("Div")}
 	fnFill       = pure(enginePath, "Fill", textType, dynType, textType)
-	fnPut        = pure(schema.DynamicPath, "Put", entryType, textType, dynType)
 	fnOrNull     = declare(schema.DynamicPath, "OrNull", expr.Func{Method: true, Result: dynType, Pure: true}, dynType)
 	fnNonNull    = declare(schema.DynamicPath, "NonNull", expr.Func{Method: true, Result: dynType, Pure: true}, dynType)
-	fnEntries    = declare(schema.DynamicPath, "With", expr.Func{Method: true, Variadic: true, Result: dynType, Pure: true}, dynType, entryType)
+	fnEntries    = declare(schema.DynamicPath, "With", expr.Func{Method: true, Variadic: true, Result: dynType, Pure: true}, dynType, dialect.EntryType)
 	fnUndefined  = constant(schema.DynamicPath+"/jinja", "Undefined", dynType)
 
 	fnNewPrompt = declare(enginePath, "NewPrompt", expr.Func{Result: dialect.PromptType, Fails: true, Pure: true}, schema.PointerTo(jinja.TextType), schema.PointerTo(jinja.TextType))

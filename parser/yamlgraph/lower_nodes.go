@@ -144,7 +144,7 @@ func (l *lowering) sets(n *Node, v *ir.Let) *expr.Node {
 }
 
 func (l *lowering) put(key string, v *expr.Node) *expr.Node {
-	return expr.Invoke(fnPut, expr.Const(key), v)
+	return expr.Invoke(dialect.Put, expr.Const(key), v)
 }
 
 // tool is the call of a node that calls one tool.

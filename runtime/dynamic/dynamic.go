@@ -95,6 +95,16 @@ func (e Entry) Key() string { return e.key }
 // Field is what is there; absent: the entry makes no part of a map.
 func (e Entry) Field() Field { return e.field }
 
+// Find is the last of the entries with a key, absent when there is none.
+func Find(entries []Entry, key string) Field {
+	for i := len(entries) - 1; i >= 0; i-- {
+		if e := &entries[i]; e.key == key && e.field.present {
+			return e.field
+		}
+	}
+	return Field{}
+}
+
 // Object makes a map of the entries that are there. Of two entries with the same key the later value is at the earlier
 // place.
 func Object(entries ...Entry) Field {

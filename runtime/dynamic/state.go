@@ -76,13 +76,30 @@ func (e *WriteError) Error() string {
 	return "state field " + e.Slot.Name + ": " + [...]string{"not declared", "a value of another type", "written a second time", "not a list"}[e.Reason]
 }
 
-// Write merges a map of values into the state, all of them or none. The error is a *WriteError. With try nothing is
-// written.
-func Write(slots []Slot, delta value.Value, try bool) error {
+// Snapshot is the state as one value.
+func Snapshot(slots []Slot) Field {
+	return Of(value.MapOf(len(slots), func(i int) (string, value.Value, bool) {
+		s := &slots[i]
+		return s.Name, s.Field.value, s.Field.present
+	}))
+}
+
+// Read is a field of the state, absent when it has none of the name.
+func Read(slots []Slot, name string) Field {
+	for i := range slots {
+		if slots[i].Name == name {
+			return *slots[i].Field
+		}
+	}
+	return Field{}
+}
+
+// Write merges values into the state, all of them or none. The error is a *WriteError. With try nothing is written.
+func Write(slots []Slot, delta []value.Entry, try bool) error {
 	var room [8]*Slot // small maps need no other
 	places := room[:0]
-	for i := range delta.Len() {
-		s, err := place(slots, delta.Key(i), delta.Index(i))
+	for i := range delta {
+		s, err := place(slots, delta[i].Key, delta[i].Value)
 		if err != nil {
 			return err
 		}
@@ -92,7 +109,7 @@ func Write(slots []Slot, delta value.Value, try bool) error {
 		return nil
 	}
 	for i, s := range places {
-		v := delta.Index(i)
+		v := delta[i].Value
 		if s.Merge == Append {
 			v = appended(s.Field.value, v)
 		}

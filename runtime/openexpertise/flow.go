@@ -96,32 +96,53 @@ func (f *Flow) run(r *flow.Run, n *flow.Node, p Policy, try func() (result, erro
 	for attempt := 1; ; attempt++ {
 		out, err := try()
 		if err == nil {
-			err = f.write(n, out.delta)
+			var room [8]value.Entry // small maps need no other
+			err = f.write(n, entries(room[:0], out.delta))
 		}
-		silent := quiet(err)
-		if err = r.Fail(n, err); err == nil {
-			f.tally.add(n, done)
-			e := Ended{status: done, Edge: out.edge, node: n, policy: p}
-			if f.aside && out.delta.Len() > 0 {
-				e.late = []value.Value{out.delta}
-			}
-			return e, nil
+		if err == nil {
+			return f.did(n, p, out), nil
 		}
-		if flow.Skipped(err) != nil || p.fails {
-			f.tally.add(n, failed)
-			return Ended{}, err
-		}
-		if silent {
-			r.Warn(n, err)
-		}
-		if attempt >= p.attempts {
-			f.tally.add(n, failed)
-			return Ended{status: failed, node: n, policy: p, cause: err}, nil
-		}
-		if err := r.Sleep(p.wait(attempt)); err != nil {
-			return Ended{}, err
+		if e, again, err := f.failed(r, n, p, attempt, err); !again {
+			return e, err
 		}
 	}
+}
+
+// did files that a node did well.
+func (f *Flow) did(n *flow.Node, p Policy, out result) Ended {
+	f.tally.add(n, done)
+	e := Ended{status: done, Edge: out.edge, node: n, policy: p}
+	if f.aside && out.delta.Len() > 0 {
+		e.late = []value.Value{out.delta}
+	}
+	return e
+}
+
+// failed files that an attempt has failed, and waits before the next one, when there is to be one.
+func (f *Flow) failed(r *flow.Run, n *flow.Node, p Policy, attempt int, err error) (_ Ended, again bool, _ error) {
+	silent := quiet(err)
+	err = r.Fail(n, err)
+	if flow.Skipped(err) != nil || p.fails {
+		f.tally.add(n, failed)
+		return Ended{}, false, err
+	}
+	if silent {
+		r.Warn(n, err)
+	}
+	if attempt >= p.attempts {
+		f.tally.add(n, failed)
+		return Ended{status: failed, node: n, policy: p, cause: err}, false, nil
+	}
+	err = r.Sleep(p.wait(attempt))
+	return Ended{}, err == nil, err
+}
+
+// entries appends those of a map.
+func entries(to []value.Entry, m value.Value) []value.Entry {
+	for i := range m.Len() {
+		to = append(to, value.Entry{Key: m.Key(i), Value: m.Index(i)})
+	}
+	return to
 }
 
 // quiet reports an error that no event has told: one of a call that did well, and whose result is refused.
@@ -134,7 +155,7 @@ func quiet(err error) bool {
 }
 
 // write merges what a node writes, or only looks whether it may.
-func (f *Flow) write(n *flow.Node, delta value.Value) error {
+func (f *Flow) write(n *flow.Node, delta []value.Entry) error {
 	err := dynamic.Write(f.slots, delta, f.aside)
 	if err == nil {
 		return nil
@@ -181,7 +202,7 @@ func (f *Flow) Join(r *flow.Run, nodes ...*Ended) error {
 		late := e.late
 		e.late = nil
 		for _, delta := range late {
-			err := r.Fail(e.node, f.write(e.node, delta))
+			err := r.Fail(e.node, f.write(e.node, entries(nil, delta)))
 			if err == nil {
 				continue
 			}

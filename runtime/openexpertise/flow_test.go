@@ -77,6 +77,96 @@ func TestTool(t *testing.T) {
 	}
 }
 
+type counted struct {
+	N *float64 `json:"n"`
+}
+
+type counting struct {
+	By    float64 `json:"by"`
+	State counted `json:"_state"`
+}
+
+// TestBound: a tool of types is given args and the state, and what it gives is held to the rules of one without; also beside
+// others, in several attempts, and where it panics.
+func TestBound(t *testing.T) {
+	type gives struct {
+		Delta *struct {
+			N   *float64 `json:"n"`
+			Log []string `json:"log"`
+		} `json:"state_delta"`
+		Edge value.Value `json:"edge_output"`
+	}
+	add := flow.Bind("add@1", flow.None, func(_ context.Context, in counting) (struct {
+		Delta counted `json:"state_delta"`
+	}, error) {
+		switch {
+		case in.By == 7:
+			panic("seven")
+		case in.State.N != nil:
+			in.By += *in.State.N
+		}
+		return struct {
+			Delta counted `json:"state_delta"`
+		}{counted{&in.By}}, nil
+	})
+	var s state
+	f := s.flow()
+	for range 3 {
+		e, err := Bound(f, newRun(t), node, add, Fail, dynamic.Put("by", dynamic.Whole(1)), dynamic.Put("by", dynamic.Whole(2)), dynamic.Put("more", dynamic.Text("x")))
+		if err != nil || !e.OK() || e.Edge.Present() {
+			t.Fatal(e, err)
+		}
+	}
+	if got := value.JSON(s); got != `{"n":6}` {
+		t.Error(got)
+	}
+	if _, err := Bound(f, newRun(t), node, add, Fail, dynamic.Put("by", dynamic.Whole(2)), dynamic.Put("_state", dynamic.Object())); err != nil || value.JSON(s) != `{"n":2}` {
+		t.Error(value.JSON(s), err) // what a node reads is all that it sees
+	}
+	aside := f.Aside()
+	e, err := Bound(aside, newRun(t), node, add, Fail, dynamic.Put("by", dynamic.Whole(5)))
+	if err != nil || value.JSON(s) != `{"n":2}` {
+		t.Error(value.JSON(s), err)
+	}
+	if err := f.Join(newRun(t), &e); err != nil || value.JSON(s) != `{"n":7}` {
+		t.Error(value.JSON(s), err)
+	}
+	for by, want := range map[string]string{`7`: "UNKNOWN: panic: seven", `"x"`: "VALIDATION_ERROR: by: ", `null`: "VALIDATION_ERROR: by: "} {
+		v, _ := value.Parse([]byte(by))
+		if _, err := Bound(f, newRun(t), node, add, Fail, dynamic.Put("by", dynamic.Of(v))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", by, err, want)
+		}
+		if e, err := Bound(f, newRun(t), node, add, Retry(2, 0, false), dynamic.Put("by", dynamic.Of(v))); err != nil || e.OK() {
+			t.Errorf("%s: %v, %v", by, e, err)
+		}
+	}
+	plain := flow.Bind("plain@1", flow.None, func(context.Context, struct{}) (gives, error) { return gives{Edge: value.String("on")}, nil })
+	if e, err := Bound(f, newRun(t), node, plain, Fail); err != nil || e.Edge.Value().String() != "on" || value.JSON(s) != `{"n":7}` {
+		t.Error(e, err, value.JSON(s)) // a delta of null writes nothing
+	}
+	other := flow.Bind("other@1", flow.None, func(context.Context, value.Value) (value.Value, error) {
+		return value.Parse([]byte(`{"state_delta": {"m": 1}}`))
+	})
+	if _, err := Bound(f, newRun(t), node, other, Fail); err == nil || !strings.Contains(err.Error(), `Node "n" wrote to undeclared state field "m"`) {
+		t.Error(err)
+	}
+	seen := value.Null()
+	sees := flow.Bind("sees@1", flow.None, func(_ context.Context, in value.Value) (value.Value, error) { seen = in; return value.Map(), nil })
+	if _, err := Bound(f, newRun(t), node, sees, Fail, dynamic.Put("a", dynamic.Null())); err != nil || seen.String() != `{"a":null,"_state":{"n":7.0}}` {
+		t.Error(seen, err)
+	}
+	lists := flow.Bind("lists@1", flow.None, func(context.Context, struct{}) (out gives, err error) {
+		err = value.DecodeValue(dynamic.Object(dynamic.Put("state_delta", dynamic.Object(dynamic.Put("log", dynamic.List(dynamic.Text("a"))))), dynamic.Put("edge_output", dynamic.Null())).Value(), &out)
+		return out, err
+	})
+	if e, err := Bound(f, newRun(t), node, lists, Fail); err != nil || !e.OK() || value.JSON(s) != `{"log":["a"],"n":null}` {
+		t.Error(e, err, value.JSON(s))
+	}
+	if _, err := Bound(f, newRun(t), node, flow.Bind("number@1", flow.None, func(context.Context, float64) (gives, error) { return gives{}, nil }), Fail); err == nil || !strings.Contains(err.Error(), "VALIDATION_ERROR") {
+		t.Error(err) // what it takes is no object
+	}
+}
+
 // TestRetry: as many attempts as there are, and then a skip; a failure that ends the run is not tried again.
 func TestRetry(t *testing.T) {
 	var s state

@@ -10,12 +10,16 @@ import (
 type tally struct {
 	mu    sync.Mutex
 	nodes []status
+	room  [32]status // of nodes, while that is enough
 }
 
 // add files how a node ended. A failure stays one, whatever further runs of the node do.
 func (t *tally) add(n *flow.Node, s status) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.nodes == nil {
+		t.nodes = t.room[:0]
+	}
 	for len(t.nodes) <= n.Index {
 		t.nodes = append(t.nodes, skipped)
 	}

@@ -23,6 +23,34 @@ func DecodeValue[T any](v Value, out *T) error {
 	return nil
 }
 
+// DecodeFields is DecodeValue of a map that is not there yet, for the struct T: get finds what is under a key of it, and under a
+// key of the one map in it that is not there either. ok is false where the map has to be made, for a value that does not fit
+// plainly or an error. get is not called any more when it returns.
+func DecodeFields[T any](inner string, get func(in, key string) (Value, bool)) (out T, ok bool) {
+	s := takerOf(reflect.TypeFor[T]())
+	return out, s.kind == aStruct && s.takeFound(unsafe.Pointer(&out), "", inner, get)
+}
+
+// takeFound is takeFields of a map that is not there.
+func (s *taker) takeFound(p unsafe.Pointer, in, inner string, get func(in, key string) (Value, bool)) bool {
+	for i := range s.fields {
+		f := &s.fields[i]
+		if inner != "" && f.name == inner {
+			if f.kind != aStruct || !f.takeFound(unsafe.Add(p, f.at), inner, "", get) {
+				return false
+			}
+			continue
+		}
+		v, ok := get(in, f.name)
+		switch {
+		case ok && f.take(unsafe.Add(p, f.at), v, 2):
+		case ok || !f.optional:
+			return false
+		}
+	}
+	return true
+}
+
 // maxPlain is how deep values are taken over without their text.
 const maxPlain = 100
 

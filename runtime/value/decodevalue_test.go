@@ -64,3 +64,42 @@ func same(fatal func(string, ...any), text string) {
 		fatal("%s: (-text +value):\n%s", text, diff)
 	}
 }
+
+type found struct {
+	Name string   `json:"name"`
+	N    *float64 `json:"n"`
+	Deep struct {
+		F float64 `json:"f"`
+		G *string `json:"g"`
+	} `json:"deep"`
+}
+
+// TestDecodeFields: what fits plainly is found without a map, as it is found in one, and what does not is left to it.
+func TestDecodeFields(t *testing.T) {
+	for text, plain := range map[string]bool{
+		`{"name":"a","deep":{"f":1}}`: true, `{"name":"a","n":1,"deep":{"f":2,"g":"h"}}`: true, `{"name":"a","other":[],"n":null,"deep":{"f":2.5,"more":1}}`: true,
+		`{}`: false, `{"name":"a"}`: false, `{"name":1,"deep":{"f":1}}`: false, `{"name":"a","deep":{"f":"x"}}`: false, `{"name":null,"deep":{"f":1}}`: false, `{"deep":{"f":1}}`: false,
+	} {
+		v, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want found
+		err = DecodeValue(v, &want)
+		for _, inner := range []string{"", "deep"} {
+			got, ok := DecodeFields[found](inner, func(in, key string) (Value, bool) {
+				if in == "" {
+					return v.Get(key)
+				}
+				below, _ := v.Get(in)
+				return below.Get(key)
+			})
+			if diff := cmp.Diff(want, got); ok != plain || ok && (diff != "" || err != nil) {
+				t.Errorf("%s: %t, %v (-map +found):\n%s", text, ok, err, diff)
+			}
+		}
+	}
+	if _, ok := DecodeFields[float64]("", nil); ok {
+		t.Error("what is no struct has fields")
+	}
+}

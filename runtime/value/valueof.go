@@ -23,23 +23,6 @@ func Of(v any) (Value, error) {
 	return convert(rv, formOf(rv.Type()), 0)
 }
 
-// At is what Of has below a key, and whether there is something. Of a struct it converts that field alone.
-func At[T any](v *T, key string) (Value, bool, error) {
-	rv := reflect.ValueOf(v).Elem()
-	f := formOf(rv.Type())
-	if f.kind != formWalk || rv.Kind() != reflect.Struct {
-		whole, err := Of(*v)
-		part, ok := whole.Get(key)
-		return part, ok, err
-	}
-	i := slices.Index(f.keys, key)
-	if i < 0 {
-		return Value{}, false, nil
-	}
-	part, err := convert(rv.Field(f.index[i]), f.fields[i], 1)
-	return part, err == nil, err
-}
-
 // convert walks a value. Types with a JSON form of their own, and structs whose tags say more than a name, go by way of
 // encoding/json.
 func convert(v reflect.Value, f *form, depth int) (Value, error) {

@@ -118,3 +118,65 @@ func TestValueOfIsJSON(t *testing.T) {
 		t.Error("a value without end was converted")
 	}
 }
+
+// below has what EntriesAt and At look at: what is read where it stands, and what is not.
+type below struct {
+	Plain  inner          `json:"plain"`
+	Point  *inner         `json:"point"`
+	Wide   wide           `json:"wide"`
+	List   []inner        `json:"list"`
+	Small  int8           `json:"small"`
+	Float  float64        `json:"float"`
+	Text   level          `json:"text"`
+	Value  value.Value    `json:"value"`
+	Omits  optional       `json:"omits"`
+	Dict   map[string]any `json:"dict"`
+	Nested struct {
+		Inner *inner `json:"inner"`
+		On    bool   `json:"on"`
+	} `json:"nested"`
+}
+
+// TestAt: what is below a key is what the whole has there, as a value and as entries.
+func TestAt(t *testing.T) {
+	for i := range 8 {
+		in := inner{A: int64(i)}
+		v := below{Plain: inner{A: 1, B: &in}, List: []inner{in}, Small: int8(-i), Float: float64(i) / 2, Text: "t", Dict: map[string]any{"a": 1}, Value: value.Map(value.Entry{Key: "k", Value: value.Int(1)})}
+		if i%2 == 1 {
+			v.Point, v.Nested.Inner, v.Value = &in, &in, value.String("x")
+		}
+		if i == 6 {
+			v.Text, v.Value = "\xff", value.Null()
+		}
+		whole, err := value.Of(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range append(whole.Keys(), "none") {
+			want, there := whole.Get(key)
+			got, ok, err := value.At(&v, key)
+			if err != nil || ok != there || got.String() != want.String() {
+				t.Errorf("%s: %v, %t, %v, want %v", key, got, ok, err, want)
+			}
+			entries, kind, ok, err := value.EntriesAt(nil, &v, key)
+			if err != nil || ok != there || kind != want.Kind() || kind == value.MapKind && value.Map(entries...).String() != want.String() || kind != value.MapKind && entries != nil {
+				t.Errorf("%s: %v, %v, %t, %v, want %v", key, entries, kind, ok, err, want)
+			}
+		}
+	}
+	nan := below{Float: math.NaN(), Plain: inner{A: 2}}
+	if _, ok, err := value.At(&nan, "float"); err == nil || ok {
+		t.Error("a float that is no number became a value")
+	}
+	if got, ok, err := value.At(&nan, "plain"); err != nil || !ok || got.Len() == 0 {
+		t.Error(got, ok, err)
+	}
+	text := "x"
+	if _, ok, err := value.At(&text, "k"); ok || err != nil {
+		t.Error(ok, err)
+	}
+	dynamic := value.Map(value.Entry{Key: "k", Value: value.Map(value.Entry{Key: "n", Value: value.Int(2)})})
+	if got, kind, ok, err := value.EntriesAt(nil, &dynamic, "k"); len(got) != 1 || kind != value.MapKind || !ok || err != nil {
+		t.Error(got, kind, ok, err)
+	}
+}

@@ -120,11 +120,6 @@ var Info = &flow.Info{
 	Status:  true,
 }
 
-// snapshot is the state as one value.
-func (s *State) snapshot() dynamic.Field {
-	return dynamic.Object(dynamic.Put("count", s.Count), dynamic.Put("text", s.Text))
-}
-
 // ended is what a run that ends with err, or without, has reached.
 func (s *State) ended(err error, job *openexpertise.Flow) Output {
 	return Output{Status: job.Status(err), FinalState: *s}
@@ -161,22 +156,14 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 		dynamic.Slot{Name: "text", Type: dynamic.String, Field: &state.Text},
 	)
 
-	n00, err := openexpertise.Bound(job, run, &n00Node, countTool, openexpertise.Fail, dynamic.Object(
-		dynamic.Put("by", dynamic.Whole(1)),
-		dynamic.Put("_edge_inputs", dynamic.Object()),
-		dynamic.Put("_state", state.snapshot()),
-	))
+	n00, err := openexpertise.Bound(job, run, &n00Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 	if err != nil {
 		return state.ended(err, job), err
 	}
 
 	var n01 openexpertise.Ended
 	if n00.OK() {
-		n01, err = openexpertise.Bound(job, run, &n01Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n00", n00.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n01, err = openexpertise.Bound(job, run, &n01Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -184,11 +171,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n02 openexpertise.Ended
 	if n01.OK() {
-		n02, err = openexpertise.Bound(job, run, &n02Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n01", n01.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n02, err = openexpertise.Bound(job, run, &n02Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -196,11 +179,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n03 openexpertise.Ended
 	if n02.OK() {
-		n03, err = openexpertise.Bound(job, run, &n03Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n02", n02.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n03, err = openexpertise.Bound(job, run, &n03Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -208,11 +187,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n04 openexpertise.Ended
 	if n03.OK() {
-		n04, err = openexpertise.Bound(job, run, &n04Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n03", n03.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n04, err = openexpertise.Bound(job, run, &n04Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -220,11 +195,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n05 openexpertise.Ended
 	if n04.OK() {
-		n05, err = openexpertise.Bound(job, run, &n05Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n04", n04.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n05, err = openexpertise.Bound(job, run, &n05Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -232,11 +203,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n06 openexpertise.Ended
 	if n05.OK() {
-		n06, err = openexpertise.Bound(job, run, &n06Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n05", n05.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n06, err = openexpertise.Bound(job, run, &n06Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -244,11 +211,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n07 openexpertise.Ended
 	if n06.OK() {
-		n07, err = openexpertise.Bound(job, run, &n07Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n06", n06.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n07, err = openexpertise.Bound(job, run, &n07Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -256,11 +219,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n08 openexpertise.Ended
 	if n07.OK() {
-		n08, err = openexpertise.Bound(job, run, &n08Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n07", n07.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n08, err = openexpertise.Bound(job, run, &n08Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -268,11 +227,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n09 openexpertise.Ended
 	if n08.OK() {
-		n09, err = openexpertise.Bound(job, run, &n09Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n08", n08.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n09, err = openexpertise.Bound(job, run, &n09Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -280,11 +235,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n10 openexpertise.Ended
 	if n09.OK() {
-		n10, err = openexpertise.Bound(job, run, &n10Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n09", n09.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n10, err = openexpertise.Bound(job, run, &n10Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -292,11 +243,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n11 openexpertise.Ended
 	if n10.OK() {
-		n11, err = openexpertise.Bound(job, run, &n11Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n10", n10.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n11, err = openexpertise.Bound(job, run, &n11Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -304,11 +251,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n12 openexpertise.Ended
 	if n11.OK() {
-		n12, err = openexpertise.Bound(job, run, &n12Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n11", n11.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n12, err = openexpertise.Bound(job, run, &n12Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -316,11 +259,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n13 openexpertise.Ended
 	if n12.OK() {
-		n13, err = openexpertise.Bound(job, run, &n13Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n12", n12.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n13, err = openexpertise.Bound(job, run, &n13Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -328,11 +267,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n14 openexpertise.Ended
 	if n13.OK() {
-		n14, err = openexpertise.Bound(job, run, &n14Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n13", n13.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n14, err = openexpertise.Bound(job, run, &n14Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -340,11 +275,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n15 openexpertise.Ended
 	if n14.OK() {
-		n15, err = openexpertise.Bound(job, run, &n15Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n14", n14.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n15, err = openexpertise.Bound(job, run, &n15Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -352,11 +283,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n16 openexpertise.Ended
 	if n15.OK() {
-		n16, err = openexpertise.Bound(job, run, &n16Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n15", n15.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n16, err = openexpertise.Bound(job, run, &n16Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -364,11 +291,7 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n17 openexpertise.Ended
 	if n16.OK() {
-		n17, err = openexpertise.Bound(job, run, &n17Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n16", n16.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n17, err = openexpertise.Bound(job, run, &n17Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
@@ -376,22 +299,14 @@ func (w *Workflow) Body(run *flow.Run, in Input) (out Output, err error) {
 
 	var n18 openexpertise.Ended
 	if n17.OK() {
-		n18, err = openexpertise.Bound(job, run, &n18Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n17", n17.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		))
+		n18, err = openexpertise.Bound(job, run, &n18Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1)))
 		if err != nil {
 			return state.ended(err, job), err
 		}
 	}
 
 	if n18.OK() {
-		if _, err := openexpertise.Bound(job, run, &n19Node, countTool, openexpertise.Fail, dynamic.Object(
-			dynamic.Put("by", dynamic.Whole(1)),
-			dynamic.Put("_edge_inputs", dynamic.Object(dynamic.Put("n18", n18.Edge))),
-			dynamic.Put("_state", state.snapshot()),
-		)); err != nil {
+		if _, err := openexpertise.Bound(job, run, &n19Node, countTool, openexpertise.Fail, dynamic.Put("by", dynamic.Whole(1))); err != nil {
 			return state.ended(err, job), err
 		}
 	}

@@ -14,7 +14,7 @@ func TestNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialect.Measure(t, "OpenExpertise", 7.5, func(ctx context.Context) error {
+	dialect.Measure(t, "OpenExpertise", 2.5, func(ctx context.Context) error {
 		out, err := w.Run(ctx, Input{})
 		if err == nil && out.FinalState.Count.Value().Float() != dialect.Nodes {
 			err = fmt.Errorf("the result is wrong: %v", out)
