@@ -259,15 +259,32 @@ func (o *toolOptions) bounds() *bounds {
 	return &bounds{tool: o.timeout}
 }
 
+// unbounded reports whether nobody has written a timeout for an attempt of a pure function, which nothing could stop. It finds
+// out what Limit would for most calls that a journal keeps.
+func (c *call) unbounded(t *toolOptions) bool {
+	r, n := c.run, c.head.Node
+	if c.head.Effects > None || t.cancels || c.head.bounds != nil || r.bound != nil || r.guard != nil || n.Timeout > 0 || n.Retry != nil {
+		return false
+	}
+	_, ok := r.eng.(*elsewhere)
+	return !ok
+}
+
 // timed bounds an attempt by the timeout that ends first, and gives every error a code.
 func (c *call) timed(ctx context.Context, o typed, rest []gate) error {
+	_, t := o.place()
+	if c.unbounded(t) {
+		if err := c.next(ctx, o, rest); err != nil {
+			return c.run.classify(ctx, err)
+		}
+		return nil
+	}
 	limit := c.run.Limit(&c.head)
 	x, ok := c.run.eng.(OwnTime)
 	virtual := ok && x.OwnTime()
 	if virtual {
 		limit.Left = limit.Of // what is left is not a time of this clock
 	}
-	_, t := o.place()
 	apart := t.waits(&c.head, limit)
 	if limit.Left <= 0 || !limit.written && !t.cancels && !apart {
 		if err := c.next(ctx, o, rest); err != nil {

@@ -86,8 +86,8 @@ type Head struct {
 	Replay     ReplayPolicy
 	Replayed   bool          // answered from a record
 	Cached     bool          // answered from a cache
-	bounds     *bounds       // nil: the tool says nothing, and the attempt is not on its way
 	refused    bool          // by the policy, or because of its input; what is small is together because every recorded call is one Head
+	bounds     *bounds       // nil: the tool says nothing, and the attempt is not on its way
 	Start, End time.Duration // since the engine's own beginning
 	Since      *time.Time    // nil, or of a wait that a crash has cut off: when it began
 	Err        error

@@ -56,6 +56,14 @@ func (f *Facts) Schema(name string) string {
 	return line
 }
 
+// read reads the file if that has not been done. The lock is held.
+func (f *Facts) read() {
+	if f.parts == nil {
+		f.parts = &factParts{}
+		f.err = json.Unmarshal([]byte(f.text), f.parts)
+	}
+}
+
 // line reads the file if that has not been done, and writes a part of it on one line.
 func (f *Facts) line(part func(*factParts) json.RawMessage) string {
 	if f == nil {
@@ -63,10 +71,7 @@ func (f *Facts) line(part func(*factParts) json.RawMessage) string {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.parts == nil {
-		f.parts = &factParts{}
-		f.err = json.Unmarshal([]byte(f.text), f.parts)
-	}
+	f.read()
 	var b bytes.Buffer
 	if err := json.Compact(&b, part(f.parts)); err != nil {
 		return "" // absent
@@ -79,9 +84,9 @@ func (f *Facts) check(source string) error {
 	if f == nil {
 		return nil
 	}
-	f.Hashes()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.read()
 	if f.err != nil {
 		return fmt.Errorf("the JSON file next to the generated code of %s does not fit it: %w; run `flowgen generate`", source, f.err)
 	}
