@@ -23,7 +23,7 @@ func Call[In, Out any](r *Run, n *Node, t *Tool[In, Out], in In) (Out, error) {
 	if err != nil {
 		return out, r.failed(n, t.effects, err)
 	}
-	if t.maxOutput > 0 && !t.size.Fits(&out, t.maxOutput) {
+	if t.maxOutput > 0 && !t.size.Short(&out, t.maxOutput) && !t.size.Fits(&out, t.maxOutput) {
 		return oversized(r, n, t, out)
 	}
 	return out, nil

@@ -43,6 +43,8 @@ func Fits[T any](ptr *T, limit int) bool {
 // Fits adds up the lengths of its texts. The zero Size is Fits without a type known before.
 type Size[T any] struct {
 	flat  bool
+	alone bool      // there is one text
+	at    uintptr   // where that one is
 	short int       // bytes of the JSON of a T whose texts are empty, at most
 	texts []uintptr // where in a T the texts are
 }
@@ -57,6 +59,9 @@ func SizeOf[T any]() Size[T] {
 	s := Size[T]{flat: true, short: plenty - spare(reflect.New(t).Elem(), plenty, 0)}
 	if !s.add(t, 0) {
 		return Size[T]{}
+	}
+	if len(s.texts) == 1 {
+		s.alone, s.at = true, s.texts[0]
 	}
 	return s
 }
@@ -82,6 +87,11 @@ func (s *Size[T]) add(t reflect.Type, at uintptr) bool {
 		}
 	}
 	return true
+}
+
+// Short reports whether Fits would be true of a T that has one text. Go inlines it.
+func (s *Size[T]) Short(ptr *T, limit int) bool {
+	return s.alone && escape*len(*(*string)(unsafe.Add(unsafe.Pointer(ptr), s.at))) <= limit-s.short
 }
 
 // Fits is the function Fits.

@@ -74,6 +74,11 @@ func TestSizeOf(t *testing.T) {
 		List [3]bool `json:"list"`
 		Last string
 	}
+	type single struct {
+		inner
+		Text string `json:"text"`
+	}
+	only := SizeOf[single]()
 	size := SizeOf[flat]()
 	if !size.flat || len(size.texts) != 3 {
 		t.Fatalf("%+v", size)
@@ -88,6 +93,12 @@ func TestSizeOf(t *testing.T) {
 		v.N = rapid.Int64().Draw(t, "n")
 		if limit := rapid.IntRange(-1, 6000).Draw(t, "limit"); size.Fits(&v, limit) != Fits(&v, limit) {
 			t.Errorf("%d bytes: %v, without a type known before %v", limit, size.Fits(&v, limit), Fits(&v, limit))
+		} else if size.Short(&v, limit) {
+			t.Errorf("%d bytes: one of three texts is enough", limit)
+		}
+		one := single{v.inner, v.Text}
+		if limit := rapid.IntRange(-1, 600).Draw(t, "limit"); only.Short(&one, limit) != Fits(&one, limit) {
+			t.Errorf("%d bytes with one text: %v, without a type known before %v", limit, only.Short(&one, limit), Fits(&one, limit))
 		}
 	})
 }
