@@ -135,7 +135,7 @@ func Enumerate[T any](items []T) []Indexed[T] {
 
 // looks is how many items a worker of a map, or iterations a loop, does at most before it looks whether the scope is
 // cancelled: a power of two. It is more than one only where the body is pure or has calls, which look by themselves.
-const looks = 4
+const looks = 8
 
 // halted reports whether the scope is cancelled, when no engine is attached that would notice it in Do.
 func (r *Run) halted() bool { return r.eng == nil && r.ctx.Err() != nil }

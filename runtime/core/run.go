@@ -433,7 +433,7 @@ func (r *Run) open(n *Node, item int, visit int32) *Run {
 
 // Iterate begins iteration i of loop n: it fails with POLICY_DENIED when n.Max iterations have run and with the
 // cancelled run error when the scope is cancelled (with an engine: the run, see Engine), and otherwise opens the iteration's scope.
-// Without an engine it looks for a cancellation at every 4th iteration: calls look by themselves, so only a body that calls
+// Without an engine it looks for a cancellation at every 8th iteration: calls look by themselves, so only a body that calls
 // nothing goes on for so long.
 func (r *Run) Iterate(n *Node, i int) (_ *Run, err error) {
 	if i&r.skip == 0 || i >= n.Max { // in this form Go inlines it, just about
