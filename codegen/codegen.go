@@ -85,10 +85,15 @@ func (g *generator) generate() ([]byte, error) {
 	g.types()
 
 	var buf bytes.Buffer
+	g.file.NoFormat = true
 	if err := g.file.Render(&buf); err != nil {
+		return nil, err
+	}
+	src, err := formatGo(buf.Bytes(), nil)
+	if err != nil {
 		return nil, fmt.Errorf("generated code does not parse: %w", err)
 	}
-	return wrapLines(groupImports(buf.Bytes()))
+	return wrapLines(groupImports(src))
 }
 
 // generator holds what the emission of one file shares.

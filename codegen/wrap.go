@@ -2,7 +2,6 @@ package codegen
 
 import (
 	"fmt"
-	"go/format"
 	"go/scanner"
 	"go/token"
 	"slices"
@@ -41,11 +40,14 @@ func wrapLines(src []byte) ([]byte, error) {
 	}
 	out := make([]byte, 0, len(src)+len(w.breaks)*8)
 	last := 0
-	for _, at := range w.places() {
-		out = append(append(out, src[last:at]...), w.breaks[at]...)
-		last = at
+	places := w.places()
+	changed := make([]int, len(places))
+	for i, at := range places {
+		out = append(out, src[last:at]...)
+		last, changed[i] = at, len(out)
+		out = append(out, w.breaks[at]...)
 	}
-	out, err := format.Source(append(out, src[last:]...))
+	out, err := formatGo(append(out, src[last:]...), changed)
 	if err != nil {
 		return nil, fmt.Errorf("generated code does not parse with its lines broken: %w", err)
 	}
