@@ -77,7 +77,9 @@ type Source struct {
 	// Inherit calls functions as the engines of other languages do, from within their own process: they see all variables
 	// of this program's environment, and not those alone that proc.Environment names. Without Spare, whose packages have
 	// the classes of states, arguments are what JSON holds, whatever annotations say, and a result that has no JSON is its
-	// text; with it they are what annotations say, as anywhere else.
+	// text; with it they are what annotations say, as anywhere else. Dates, times and timedeltas of such a result are again
+	// what they were where data of type any hand them to another function, and a mapping has its fields as attributes, too,
+	// where the module of the function looks at attributes of their names.
 	Inherit bool
 
 	// Home, where it is not empty, is the folder that Files are in on disk, relative to the workflow file when flowgen
@@ -112,6 +114,10 @@ type Func struct {
 // Out of struct{} ignores it.
 func Bind[In, Out any](name string, e flow.Effects, f Func, o ...flow.ToolOption) *flow.Tool[In, Out] {
 	return flow.Bind(name, e, func(ctx context.Context, in In) (out Out, err error) {
+		data, dynamic := any(&in).(*value.Value)
+		if dynamic = dynamic && f.Source.plain(); dynamic {
+			*data = sent(*data)
+		}
 		args, err := json.Marshal(&in)
 		if err != nil {
 			return out, value.Invalid("input of %s: %v", f.what(), err)
@@ -128,6 +134,9 @@ func Bind[In, Out any](name string, e flow.Effects, f Func, o ...flow.ToolOption
 			return out, nil
 		}
 		err = tool.Cut(ctx, result, limit, &out)
+		if data, dynamic := any(&out).(*value.Value); dynamic && f.Source.plain() {
+			*data = received(*data)
+		}
 		return out, f.badResult(err)
 	}, append([]flow.ToolOption{tool.Unisolated(), tool.Cancellable(), flow.MaxOutput(-1)}, o...)...)
 }

@@ -109,7 +109,7 @@ func (s *Source) setup() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := setup{Worker: script, Path: path, Home: s.home(), Plain: s.Inherit && s.Spare == nil}
+	out := setup{Worker: script, Path: path, Home: s.home(), Plain: s.plain()}
 	if s.Files != nil {
 		var err error
 		if out.Files, err = read(s.Files); err != nil {
@@ -123,6 +123,9 @@ func (s *Source) setup() ([]byte, error) {
 	}
 	return json.Marshal(out)
 }
+
+// plain reports whether functions are called as Inherit says, without classes of states.
+func (s *Source) plain() bool { return s != nil && s.Inherit && s.Spare == nil }
 
 // home is where the sources are on disk; empty: nobody asks.
 func (s *Source) home() string {

@@ -347,13 +347,81 @@ def ordered(made, v):
     return made
 
 
+MARK = "\0"  # before the name of a type, the only key of a mapping whose value is the text
+delta = None
+
+
+def moment(kind, text):
+    """What textual has marked; the text where it cannot be read."""
+    import datetime
+    import re
+    global delta
+    try:
+        if kind != "timedelta":
+            return getattr(datetime, kind).fromisoformat(text)
+        delta = delta or re.compile(r"(?:(-?\d+) days?, )?(\d+):(\d+):(\d+)(?:\.(\d{6}))?")
+        days, hours, minutes, seconds, micros = (int(x or 0) for x in delta.fullmatch(text).groups())
+        return datetime.timedelta(days, seconds, micros, 0, minutes, hours)
+    except (AttributeError, ValueError):
+        return text
+
+
+class Answer(dict):
+    """A mapping for functions that read its fields as attributes: they were written for objects."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError("'Answer' object has no attribute %r" % name) from None
+
+    def model_dump(self, **_):
+        return dict(self)
+
+
+def attributes(call):
+    """The names in the module of a function that may be attributes of data."""
+    import builtins
+    call = getattr(call, "__wrapped__", call)
+    module = getattr(call, "__globals__", {})
+    names, todo = set(), [getattr(x, "__code__", None) for x in [call, *module.values()] if getattr(x, "__globals__", None) is module]
+    while todo:
+        code = todo.pop()
+        if code is not None:
+            names.update(code.co_names)
+            todo += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return {n for n in names if n not in module and not hasattr(builtins, n) and not hasattr(dict, n)}
+
+
+def living(v, names):
+    """Data as functions that are called plainly get it: with the moments that others have returned, and as objects where they
+    look at attributes."""
+    if v.__class__ is dict:
+        if len(v) == 1:
+            (key, text), = v.items()
+            if key[:1] == MARK:
+                return moment(key[1:], text)
+        for k, x in v.items():
+            if x.__class__ is dict or x.__class__ is list:
+                v[k] = living(x, names)
+        return Answer(v) if not names.isdisjoint(v) else v
+    for i, x in enumerate(v):
+        if x.__class__ is dict or x.__class__ is list:
+            v[i] = living(x, names)
+    return v
+
+
 plainly = setup.get("plain", False)  # arguments are what JSON holds whatever annotations say, and results have their text
 
 
 def textual(v):
-    """jsonable for functions that are called plainly: what has no JSON is its text."""
+    """jsonable for functions that are called plainly: what has no JSON is its text, which is marked where the next function gets
+    the value back."""
     import datetime
     import enum
+    for name in ("datetime", "date", "time", "timedelta"):
+        if type(v) is getattr(datetime, name):
+            return {MARK + name: str(v)}
     if isinstance(v, (datetime.date, datetime.time, datetime.timedelta, bytes, bytearray, enum.Enum)):
         return str(v)
     try:
@@ -376,12 +444,13 @@ class Refused(Exception):
 
 
 class Function:
-    __slots__ = ("call", "readers", "context")
+    __slots__ = ("call", "readers", "context", "names")
 
     def __init__(self, call):
         self.call = call
-        self.readers, self.context = {}, []
+        self.readers, self.context, self.names = {}, [], None
         if plainly:
+            self.names = attributes(call)
             return
         try:
             notes = dict(getattr(call, "__annotations__", None) or {})
@@ -589,7 +658,11 @@ def perform(call, key, args):
     f = None
     try:
         f = function(key)
-        if f.readers or f.context:
+        if f.names is not None:
+            for k, x in args.items():
+                if x.__class__ is dict or x.__class__ is list:
+                    args[k] = living(x, f.names)
+        elif f.readers or f.context:
             f.arguments(args)
         result = f.call(**args)
         if result.__class__ is coroutine or hasattr(result, "__await__"):

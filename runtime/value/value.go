@@ -73,6 +73,18 @@ func Float(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bi
 // StringValue returns a string.
 func String(s string) Value { return Value{kind: StringKind, text: s} }
 
+// Marked returns a string that stands for a value of another language, such as a date: to everything it is its text, and only
+// Mark tells them apart. JSON has the text alone.
+func Marked(s string, mark uint8) Value { return Value{kind: StringKind, bits: uint64(mark), text: s} }
+
+// Mark is the mark of a string, 0 for all others.
+func (v Value) Mark() uint8 {
+	if v.kind != StringKind {
+		return 0
+	}
+	return uint8(v.bits)
+}
+
 // ListValue returns a list of copies of the items.
 func List(items ...Value) Value {
 	return Value{kind: ListKind, tree: &valueTree{items: slices.Clone(items)}}
@@ -286,7 +298,7 @@ func (v Value) Equal(w Value) bool {
 		}
 		return true
 	}
-	return v.bits == w.bits && v.text == w.text
+	return v.text == w.text && (v.kind == StringKind || v.bits == w.bits)
 }
 
 var (
