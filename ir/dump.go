@@ -278,7 +278,7 @@ func (d *dumper) tool(t *Tool) {
 			}
 		}
 		if t.In != nil {
-			d.line("in")
+			d.line("in", dumpFlag(t.In.Kind == schema.Any, "any"))
 			d.in(func() {
 				for _, f := range t.In.Fields {
 					d.field("field", f)

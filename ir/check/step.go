@@ -62,9 +62,14 @@ func (c *checker) toolCall(s *Step, v *ir.ToolCall, e *env) {
 	v.Tool = s.Tool
 	c.used[s.Tool] = true
 	in := toolIn(s.Tool)
-	if in.Kind == schema.Invalid {
+	switch in.Kind {
+	case schema.Invalid:
 		c.poisonEntries(entries, e)
-	} else {
+	case schema.Any:
+		c.poisonEntries(entries, e)
+		c.report(diag.Diagnostic{Code: diag.Misplaced, Span: v.Name.Span, Message: fmt.Sprintf("tool %q takes arguments of any name, which only a `tool_call` node and an agent hand over", s.Tool.Key.Name),
+			Help: "declare them in its `in`: `in: {q: string}`", Related: related(s.Tool.Key.Span, "the tool is declared here")})
+	default:
 		s.With = c.arguments(entries, in, v.Name.Span, e, s.Tool.Key.Name, "input")
 	}
 	s.Node.Result = toolOut(s.Tool)

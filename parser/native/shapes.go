@@ -293,7 +293,7 @@ var shapeTool = &Shape{
 		{Name: "wasm", Value: text, Doc: "a WebAssembly module compiled for WASI: `tool.wasm`, or `tool.wasm#export` for a function of it"},
 		{Name: "description", Value: text, Doc: "what it does, for users and models"},
 		{Name: "effects", Value: word(effectWords...), Doc: "what a call does to the world: none, reads, writes or external"},
-		{Name: "in", Value: fields, Doc: "the fields of its input"},
+		{Name: "in", Value: oneOf(fields, word("any")), Doc: "the fields of its input; `any` for a Python function with `**kwargs`"},
 		{Name: "out", Value: oneOf(typ, word("lines", "none")), Doc: "the type of its result; of a command also `lines` or `none`"},
 		{Name: "stdin", Value: template, Doc: "what a command reads"},
 		{Name: "env", Value: mapOf(oneOf(template, shape(shapeEnvSecret))), Doc: "variables of a command: text, or {secret: NAME}"},

@@ -91,14 +91,17 @@ func (p *parser) tool(t *ir.Tool, n *yamlnode.Node) {
 	p.toolMeta(t, m)
 	t.SandboxAt = insertion(n, "sandbox")
 	if in := m.get("in"); in != nil {
-		if in.Kind != yamlnode.Mapping {
-			p.wrongShape(in, "`in` is a mapping of fields", "write `in: {q: string}`")
-		} else {
+		switch {
+		case in.Kind == yamlnode.Mapping:
 			rule := fieldID
 			if m.get("js") != nil {
 				rule = argumentID
 			}
 			t.In = &schema.Type{Kind: schema.Struct, Fields: p.fields(in, "in", rule)}
+		case kind == "python" && in.Kind == yamlnode.Scalar && in.Text.Value == "any":
+			t.In = schema.AnyType
+		default:
+			p.wrongShape(in, "`in` is a mapping of fields", "write `in: {q: string}`")
 		}
 	}
 	if out := m.get("out"); out != nil {

@@ -86,7 +86,7 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 		foreign.Poison(t) // reported by the parser
 		return
 	}
-	if t.In != nil && t.In.Kind == schema.Any {
+	if t.In != nil && t.In.Kind == schema.Any && b.Free {
 		r.untyped(t, b, f)
 		return
 	}
@@ -124,7 +124,13 @@ func (r *resolver) tool(t *ir.Tool, b *ir.PythonTool) {
 			}
 		}
 	}
-	if t.In != nil && t.In.Kind == schema.Any { // a dialect with dynamic data: it takes and gives what it likes
+	if t.In != nil && t.In.Kind == schema.Any {
+		if !sym.stmt.Rest {
+			r.report(foreign.Refused(f.at(f.function, true), b.Ref.Name, "names its parameters, and `in: any` is for one with `**kwargs`", "leave out `in`", span, "it is defined here"))
+		}
+		if t.Out == nil {
+			t.Out = schema.AnyType
+		}
 		t.Def = &ir.Definition{Name: b.Ref.Name, Span: span, In: in, Async: sym.stmt.Async, Files: w.closure(f.module)}
 		return
 	}
