@@ -4,6 +4,7 @@ package engines_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -109,10 +110,26 @@ func TestRandom(t *testing.T) {
 			}
 			for first := seed; first < seed+count; first += batch {
 				last := min(first+batch, seed+count) - 1
-				t.Run(fmt.Sprintf("%d-%d", first, last), func(t *testing.T) { differ(t, wanted, generated(t, l, generator, first, last), false) })
+				for compat, group := range byCompat(wanted) {
+					t.Run(fmt.Sprintf("%d-%d%s", first, last, compat), func(t *testing.T) {
+						differ(t, group, generated(t, l, generator, compat, first, last), false)
+					})
+				}
 			}
 		})
 	}
+}
+
+// byCompat are the engines by the rules that they are compared under.
+func byCompat(wanted map[*engine]*driver) map[string]map[*engine]*driver {
+	out := map[string]map[*engine]*driver{}
+	for e, d := range wanted {
+		if out[e.Compat] == nil {
+			out[e.Compat] = map[*engine]*driver{}
+		}
+		out[e.Compat][e] = d
+	}
+	return out
 }
 
 func number(variable string, otherwise int) int {
@@ -123,7 +140,7 @@ func number(variable string, otherwise int) int {
 }
 
 // generated are documents of seeds: the generator prints each as a txtar archive, ended by a line of `=`.
-func generated(t *testing.T, l dialect.Language, generator string, first, last int) []*document {
+func generated(t *testing.T, l dialect.Language, generator, compat string, first, last int) []*document {
 	t.Helper()
 	out, err := exec.Command("python3", generator, strconv.Itoa(first), strconv.Itoa(last)).Output()
 	if err != nil {
@@ -133,7 +150,9 @@ func generated(t *testing.T, l dialect.Language, generator string, first, last i
 	var documents []*document
 	for text := range bytes.SplitSeq(out, []byte("\n====\n")) {
 		if len(bytes.TrimSpace(text)) > 0 {
-			documents = append(documents, unpack(t, dir, l, fmt.Sprintf("random%d", first+len(documents)), txtar.Parse(text)))
+			d := unpack(t, dir, l, fmt.Sprintf("random%d", first+len(documents)), txtar.Parse(text))
+			d.compat = cmp.Or(compat, d.compat)
+			documents = append(documents, d)
 		}
 	}
 	return documents

@@ -21,6 +21,7 @@ type engine struct {
 	Alone   string   // a file of exact packages that suffice for the small form: pip installs them without what they need
 	Cases   []string // those of the small form; none: all
 	Random  int      // random documents of the small form
+	Compat  string   // "upstream": random documents have the rules of the older engine beside it
 
 	dialect string
 }

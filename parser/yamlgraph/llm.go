@@ -63,6 +63,9 @@ func (p *parser) llm(m dialect.Mapping, out *Node, kind string, inside bool) {
 	t.Ask = &TokenAsk{Skips: kind != "race"}
 	p.askFlags(m, out, kind)
 	p.askFail(m, t.Ask, kind == "llm")
+	if kind == "llm" && !inside && t.Ask.Fail == AskKeep && !p.opts.Upstream {
+		t.Ask.Fail = AskRaise // newer engines
+	}
 	if !inside || m.Get("state_key") != nil {
 		t.Key = p.askKey(m, out.ID, inside)
 	}

@@ -40,7 +40,7 @@ class Graph:
         name, r = "p%d" % len(self.prompts), self.r
         words = [r.choice(["{%s}" % n, "say {%s}!" % n]) for n in names] or ["nothing"]
         if r.random() < 0.4:
-            words = [r.choice(["{{ %s }}", "{%% if %s %%}yes{%% endif %%}", "{{ %s | upper }}", "{{ %s | default('none') }}", "{%% for i in %s %%}{{ i }};{%% endfor %%}", "{{ %s | length }}"]) % n for n in names] or ["{{ 1 + 1 }}"]
+            words = [r.choice(["{{ %s }}", "{%% if %s %%}yes{%% endif %%}", "{{ %s | upper }}", "{{ %s | default('none') }}", "{%% for i in %s %%}{{ i }};{%% endfor %%}", "{{ %s | length }}"]) % n for n in names] or ["{{ (1 + 1) }}"]
         self.prompts[name] = {"user": " ".join(words)}
         if r.random() < 0.5:
             self.prompts[name]["system"] = r.choice(["You are kind.", words[0]])
