@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/convert/doc"
 	"github.com/flowgen-dev/flowgen/ir"
+	"github.com/flowgen-dev/flowgen/ir/schema"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/yamlnode"
 )
@@ -56,7 +57,11 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	if t.Description != "" {
 		add("description", doc.Spell(t.Description))
 	}
-	if t.In != nil {
+	switch {
+	case t.In == nil:
+	case t.In.Kind == schema.Any:
+		add("in", doc.Scalar("any"))
+	default:
 		in := c.structure(t.In)
 		if _, js := t.Binding.(*ir.JSTool); js {
 			m.Add("in", in, source.Span{}) // a module does not say what it takes

@@ -181,9 +181,9 @@ func (g *graph) failure(n *yamlgraph.Node) {
 		if n.Timeout != nil {
 			seconds = strconv.FormatFloat(n.Timeout.Value.Seconds(), 'f', -1, 64)
 		}
-		record = &ir.Node{ID: record.ID, Verb: convert.Call(enginePath+"CommandFailed", convert.Pair("code", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("details", convert.Ref(e+"details")), convert.Pair("seconds", convert.Literal(seconds)), convert.Pair("node", convert.Literal(n.ID.Name))), Set: []*ir.Set{convert.Set("errors", id)}}
+		record = &ir.Node{ID: record.ID, Verb: convert.Call(enginePath+"CommandFailed", convert.Pair("code", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("details", convert.Ref(e+"details")), convert.Pair("seconds", convert.Literal(seconds)), convert.Pair("node", convert.Literal(g.title(n)))), Set: []*ir.Set{convert.Set("errors", id)}}
 	} else if n.Token.Ask == nil { // what a function raises has the name of its class in front
-		record = &ir.Node{ID: record.ID, Verb: convert.Call(enginePath+"Failed", convert.Pair("code", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("node", convert.Literal(n.ID.Name))), Set: []*ir.Set{convert.Set("errors", id)}}
+		record = &ir.Node{ID: record.ID, Verb: convert.Call(enginePath+"Failed", convert.Pair("code", convert.Ref(e+"code")), convert.Pair("message", convert.Ref(e+"message")), convert.Pair("node", convert.Literal(g.title(n)))), Set: []*ir.Set{convert.Set("errors", id)}}
 	}
 	g.empties(n, record)
 	p.more = append([]*ir.Node{record}, p.more...)
@@ -192,7 +192,7 @@ func (g *graph) failure(n *yamlgraph.Node) {
 
 // record is a node that adds an error to those of the state.
 func (g *graph) record(id string, n *yamlgraph.Node, code, message ir.Value) *ir.Node {
-	record := convert.Object(convert.Pair("type", code), convert.Pair("message", message), convert.Pair("node", convert.Literal(n.ID.Name)))
+	record := convert.Object(convert.Pair("type", code), convert.Pair("message", message), convert.Pair("node", convert.Literal(g.title(n))))
 	return &ir.Node{ID: convert.Name(id), Verb: &ir.Let{}, Set: []*ir.Set{{Field: convert.Name("errors"), Value: record}}}
 }
 

@@ -69,7 +69,7 @@ func (g *graph) needs(n *yamlgraph.Node) {
 		return
 	}
 	if len(required) > 0 && len(variables) > 0 && a.Fail != yamlgraph.AskKeep {
-		g.Refuse(n.ID.Span, "write `on_error: keep`, or let nodes before it write the fields", "a field that %s requires and one of its prompt may be missing, with other errors", n.ID.Name)
+		g.Refuse(n.ID.Span, "write `on_error: retry` with `max_retries: 0`, or let nodes before it write the fields", "a field that %s requires and one of its prompt may be missing, with other errors", n.ID.Name)
 	}
 	node := &ir.Node{ID: convert.Name(g.fresh(id)), Verb: look}
 	id = node.ID.Name

@@ -270,7 +270,7 @@ func (g *graph) certain(field string, n *yamlgraph.Node) bool {
 		before = g.sure[n]
 	}
 	for m := range before {
-		if slices.Contains(g.writes[m], field) && !g.keeps(m) && !g.kept[m][field] && (m.Token.Ask == nil || m.Token.Ask.Fail != yamlgraph.AskSkip) {
+		if !g.beside(m, n) && slices.Contains(g.writes[m], field) && !g.keeps(m) && !g.kept[m][field] && (m.Token.Ask == nil || m.Token.Ask.Fail != yamlgraph.AskSkip) {
 			return true
 		}
 	}
@@ -280,7 +280,7 @@ func (g *graph) certain(field string, n *yamlgraph.Node) bool {
 // attempted reports whether a node that writes a field has run whenever n runs, and has written it unless it failed.
 func (g *graph) attempted(field string, n *yamlgraph.Node) bool {
 	for m := range g.sure[n] {
-		if slices.Contains(g.writes[m], field) && !g.kept[m][field] {
+		if !g.beside(m, n) && slices.Contains(g.writes[m], field) && !g.kept[m][field] {
 			return true
 		}
 	}

@@ -118,7 +118,7 @@ func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map, out *ir.Node) {
 	case *ir.ToolCall:
 		f, tool := g.python[one.Tool], g.pythonTool(one.Tool)
 		m.Index = &index
-		state := g.handed(n, f, v.As.Name)
+		state, _ := g.handed(n, f, v.As.Name)
 		state.Entries = append(state.Entries, convert.Pair(v.As.Name, convert.Ref(item)), convert.Pair("_map_index", convert.Ref(index.Name)))
 		do.Verb = &ir.ToolCall{Name: tool.Key, With: convert.With(convert.Pair(f.param, state))}
 		g.anyErrors = true
@@ -143,7 +143,7 @@ func (g *graph) mapNode(n *yamlgraph.Node, v *yamlgraph.Map, out *ir.Node) {
 // collects is the node that makes of the results of a map what the engine keeps of them.
 func (g *graph) collects(n *yamlgraph.Node, v *yamlgraph.Map, id string) *ir.Node {
 	t := n.Token
-	with := []*ir.Entry{convert.Pair("results", convert.Ref(id)), convert.Pair("map", convert.Literal(n.ID.Name))}
+	with := []*ir.Entry{convert.Pair("results", convert.Ref(id)), convert.Pair("map", convert.Literal(g.title(n)))}
 	add := func(name string, set bool, v ir.Value) {
 		if set {
 			with = append(with, convert.Pair(name, v))
@@ -193,7 +193,7 @@ func (g *graph) list(n *yamlgraph.Node, v *yamlgraph.Map) ir.Value {
 		name := x.Path[0]
 		over = convert.Ref(g.path(x, ""), x.Text.Span)
 		if sure := g.certain(name, n) && !g.Opt[name] || !g.written(name); !sure || g.shapes[name].declared.Kind != schema.List {
-			items := g.call(g.IDs[n.ID.Name]+"_items", "Items", convert.Pair("of", over), convert.Pair("node", convert.Literal(n.ID.Name)))
+			items := g.call(g.IDs[n.ID.Name]+"_items", "Items", convert.Pair("of", over), convert.Pair("node", convert.Literal(g.title(n))))
 			p := g.part(n)
 			p.before = append(p.before, step{Node: items})
 			over = convert.Ref(items.ID.Name)

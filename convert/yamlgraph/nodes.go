@@ -21,7 +21,14 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 	out := &ir.Node{ID: ir.Ident{Name: id, Span: n.ID.Span}, Span: n.Span}
 	switch v := n.Verb.(type) {
 	case *ir.ToolChoice:
-		out.Verb = g.choose(v, "")
+		if out.Verb = g.choose(v, ""); g.tree.Upstream {
+			raised := g.raised(id)
+			for _, f := range g.writes[n] {
+				raised.Set = append(raised.Set, &ir.Set{Field: convert.Name(f), Value: called(id, raised)})
+			}
+			g.part(n).after = append(g.part(n).after, raised)
+			return out
+		}
 	case *yamlgraph.Map:
 		g.mapNode(n, v, out)
 		return out
@@ -70,12 +77,16 @@ func (g *graph) choose(v *ir.ToolChoice, item string) *ir.ToolChoice {
 			tools = tools[i : i+1]
 		}
 	}
-	none, _ := v.Args.(*ir.Object)
 	for _, t := range tools {
-		if convert.Keywords(t) && (none == nil || len(none.Entries) > 0) {
-			g.Refuse(t.Key.Span, "name the parameters of the function", "the function of %s takes arguments of any name, and the `in` of a native tool names them", t.Key.Name)
+		tool := g.pythonTool(t)
+		switch {
+		case !convert.Keywords(t):
+		case tool.In != nil && tool.In.Kind != schema.Any:
+			g.Refuse(t.Key.Span, "write a function for each", "the function of %s is given the state by one node, and arguments of any name by another", t.Key.Name)
+		default:
+			tool.In = schema.AnyType
 		}
-		out.Allow = append(out.Allow, g.pythonTool(t).Key)
+		out.Allow = append(out.Allow, tool.Key)
 	}
 	g.Note(v.Span, "", "arguments that do not fit the annotations of a function are refused before it is called; `error` of the result says so in other words")
 	return out
@@ -92,10 +103,12 @@ func (g *graph) choiceMap(n *yamlgraph.Node, v *yamlgraph.Map, one *ir.ToolChoic
 		}
 		over = convert.Ref("default(" + text + ", [])")
 	}
-	result := convert.Object(convert.Pair("_map_index", convert.Ref(index.Name)))
-	for _, f := range []string{"task_id", "tool", "success", "result", "error"} {
-		result.Entries = append(result.Entries, convert.Pair(f, convert.Ref(inner+"."+f)))
+	var raised *ir.Node
+	if g.tree.Upstream {
+		raised = g.raised(inner)
 	}
+	result := called(inner, raised)
+	result.Entries = slices.Insert(result.Entries, 0, convert.Pair("_map_index", convert.Ref(index.Name)))
 	var before []*ir.Node
 	if wholeItem(one.Args) { // whose type is not known
 		own := *one
@@ -114,10 +127,32 @@ func (g *graph) choiceMap(n *yamlgraph.Node, v *yamlgraph.Map, one *ir.ToolChoic
 		do.Span = tree.Span
 	}
 	body := ir.Body{Nodes: append(before, do), Result: result}
+	if raised != nil {
+		body.Nodes = append(body.Nodes, raised)
+	}
 	for i, x := range body.Nodes[1:] {
 		body.Edges = append(body.Edges, convert.Edge(body.Nodes[i].ID.Name, x.Span, x.ID.Name))
 	}
 	return &ir.Map{Over: over, As: convert.Name(item), Index: &index, Do: body}
+}
+
+// raised is a node that takes the class of an exception out of the error of a call: the older engine has its text alone.
+func (g *graph) raised(id string) *ir.Node {
+	return g.call(id+"_error", "Raised", convert.Pair("error", convert.Ref(id+".error")))
+}
+
+// called is what became of a call.
+func called(id string, raised *ir.Node) *ir.Object {
+	out := convert.Object()
+	for _, f := range []string{"task_id", "tool", "success", "result"} {
+		out.Entries = append(out.Entries, convert.Pair(f, convert.Ref(id+"."+f)))
+	}
+	text := id + ".error"
+	if raised != nil {
+		text = raised.ID.Name
+	}
+	out.Entries = append(out.Entries, convert.Pair("error", convert.Ref(text)))
+	return out
 }
 
 // free is a name that no node has.

@@ -132,7 +132,16 @@ func (f *function) returns(body string, plain bool) bool {
 	if mappings > 0 && len(f.keys) == 0 {
 		return false
 	}
-	return len(all) > 0
+	return len(all) > 0 || f.raises(body)
+}
+
+// pyRaise is a body that does nothing but to raise.
+var pyRaise = lazyregexp.New(`^\s*(?:"""[^"]*"""\s*)?raise\b[^\n]*\s*$`)
+
+// raises reports whether the function always raises. What it would return is nothing that is written.
+func (f *function) raises(body string) bool {
+	f.value = pyRaise.MatchString(body)
+	return f.value
 }
 
 // mappingsOf are the keys of the mappings that a statement may return: one, or one of several, as in `{...} if x else {...}`.
@@ -242,6 +251,7 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 		return out
 	}
 	g.PythonWorld(t)
+	g.pythonData(t)
 	if f := g.python[t]; f != nil { // it is given the state
 		if slices.Contains(f.names, "current_step") {
 			g.Refuse(t.Span, "hand the name of the node on in a field of its own", "the tool %s reads `current_step`, which a native workflow does not have", t.Key.Name)
@@ -268,11 +278,41 @@ func (g *graph) pythonTool(t *ir.Tool) *ir.Tool {
 	return out
 }
 
+// pyDates finds modules that work with dates.
+var pyDates = lazyregexp.New(`(?m)^[ \t]*(?:from|import)[ \t]+datetime\b`)
+
+// schemaName finds the names of fields in a JSON schema, and some of its own words.
+var schemaName = lazyregexp.New(`"([A-Za-z_][A-Za-z0-9_]*)": ?\{`)
+
+// pythonData refuses a function to which data are more than what JSON has.
+func (g *graph) pythonData(t *ir.Tool) {
+	for _, file := range t.Def.Files {
+		if pyDates.MatchString(file.Text) {
+			g.Refuse(t.Span, "annotate parameters with `datetime` in the native file", "the module %s works with dates, which functions of a native file hand on as text", file.Name)
+			return
+		}
+		for _, n := range g.tree.Nodes {
+			for _, m := range schemaName.FindAllStringSubmatch(n.Schema, -1) {
+				if name := m[1]; regexp.MustCompile(`\.` + regexp.QuoteMeta(name) + `\b`).MatchString(file.Text) {
+					g.Refuse(t.Span, "write `[\""+name+"\"]`", "the module %s reads `%s` of an answer as an attribute, and an answer is a mapping to functions of a native file", file.Name, name)
+					return
+				}
+			}
+		}
+	}
+}
+
 // pythonNode is a node that calls a function with the state.
 func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, out *ir.Node) {
 	f, tool := g.python[v.Tool], g.pythonTool(v.Tool)
 	id := g.IDs[n.ID.Name]
-	state := g.handed(n, f, "")
+	var state ir.Value
+	given, lacks := g.handed(n, f, "")
+	if state = given; lacks {
+		present := g.call(id+"_state", "Present", convert.Pair("of", given))
+		g.part(n).before = append(g.part(n).before, step{Node: present})
+		state = convert.Ref(present.ID.Name)
+	}
 	if f.whole {
 		g.Note(n.ID.Span, "", "the function sees the fields that the file declares, and none of the engine's own")
 	}
@@ -291,9 +331,10 @@ func (g *graph) pythonNode(n *yamlgraph.Node, v *ir.ToolCall, out *ir.Node) {
 	}
 }
 
-// handed is the state that a function is given, without what a map gives it.
-func (g *graph) handed(n *yamlgraph.Node, f *function, item string) *ir.Object {
-	state := &ir.Object{}
+// handed is the state that a function is given, without what a map gives it. It lacks fields that have no value: to the function
+// they would be None.
+func (g *graph) handed(n *yamlgraph.Node, f *function, item string) (state *ir.Object, lacks bool) {
+	state = &ir.Object{}
 	for _, s := range g.tree.State {
 		name := s.Name.Name
 		if !f.reads(name) || g.isAuto(name) || name == item {
@@ -301,17 +342,26 @@ func (g *graph) handed(n *yamlgraph.Node, f *function, item string) *ir.Object {
 		}
 		path := g.path(&dialect.Reference{Root: "state", Path: []string{name}}, "")
 		if sure := g.certain(name, n) || !g.written(name) && g.shapes[name].used(); !sure {
-			if f.whole || f.exact[name] {
+			exact := f.whole || f.exact[name]
+			if lacks = lacks || exact; exact && (item != "" || g.nullable(name, n)) {
 				g.Refuse(n.ID.Span, "read it with `"+f.param+".get(\""+name+"\") or ...`", "state.%s may be missing when %s reads it: to the function it would be None", name, n.ID.Name)
 			}
 			g.Opt[name] = true
-			if other := f.other[name]; other != "" {
+			if other := f.other[name]; other != "" && !exact {
 				path = "default(" + path + ", " + literal(other, s.Type) + ")"
 			}
 		}
 		state.Entries = append(state.Entries, convert.Pair(name, convert.Ref(path)))
 	}
-	return state
+	return state, lacks
+}
+
+// nullable reports whether a field may hold null, which is another thing to a function than that it is missing.
+func (g *graph) nullable(name string, n *yamlgraph.Node) bool {
+	return g.shapes[name].declared.Kind == schema.Any || g.emptied[name] && slices.ContainsFunc(g.tree.Nodes, func(m *yamlgraph.Node) bool {
+		_, call := m.Verb.(*ir.ToolCall)
+		return m != n && slices.Contains(g.writes[m], name) && (!call || m.Token.OnError == yamlgraph.TokenNull) && g.reaches(m, n, map[*yamlgraph.Node]bool{})
+	})
 }
 
 // literal is a literal of Python where a value of a type stands.

@@ -52,6 +52,9 @@ type graph struct {
 	taken map[string]bool                      // ids of the nodes among them
 	given map[*yamlgraph.Node]map[string]typed // what prompts show that a node before them has found to be there, by the variable
 
+	waves map[*yamlgraph.Node]int // of nodes that were put in line: the step in which one runs
+	twins map[string]string       // those that are there more than once, by their names
+
 	records bool // a node keeps an error that is not of a call
 	resumed bool // a graph goes on with values that a run has left: nodes that ask models look whether theirs is there
 }
@@ -68,10 +71,11 @@ func Convert(c *convert.Converter) {
 	tree, _ := c.Workflow.Tree.(*yamlgraph.Tree)
 	g := &graph{Converter: c, tree: tree, nodes: map[string]*yamlgraph.Node{}, writes: map[*yamlgraph.Node][]string{}, reads: map[*yamlgraph.Node][]string{}, tests: map[*yamlgraph.Node][]string{}, shapes: map[string]*shape{}, starts: map[string]bool{},
 		python: map[*ir.Tool]*function{}, answers: map[*yamlgraph.Node]*schema.Type{}, rounds: map[*yamlgraph.Exit]int{}, spent: map[*yamlgraph.Exit]*ir.Ident{}, parts: map[*yamlgraph.Node]*around{}, loose: map[string]bool{}, handing: map[string]bool{}, ordered: map[string]bool{}, taken: map[string]bool{}, given: map[*yamlgraph.Node]map[string]typed{}, kept: map[*yamlgraph.Node]map[string]bool{},
-		emptied: map[string]bool{}, counts: map[*yamlgraph.Node]*counter{}, looped: map[*yamlgraph.Node]bool{}, items: map[*yamlgraph.Node]*yamlgraph.Node{}, named: map[*yamlgraph.Node]string{}}
+		emptied: map[string]bool{}, counts: map[*yamlgraph.Node]*counter{}, looped: map[*yamlgraph.Node]bool{}, items: map[*yamlgraph.Node]*yamlgraph.Node{}, named: map[*yamlgraph.Node]string{}, waves: map[*yamlgraph.Node]int{}, twins: map[string]string{}}
 	c.Keys, c.Words = keys, words
 	g.sections()
 	g.reached()
+	g.inLine()
 	for _, n := range g.tree.Nodes {
 		g.nodes[n.ID.Name] = n
 		if c.IDs[n.ID.Name] == "" { // no edge leads to it
@@ -110,6 +114,7 @@ func Convert(c *convert.Converter) {
 			g.failure(n)
 		}
 	}
+	g.together()
 	g.models()
 	g.edges()
 	for _, n := range g.tree.Nodes {

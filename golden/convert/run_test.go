@@ -45,6 +45,7 @@ var stricter = map[string]string{
 	"yamlgraph/llm":             "answers do not fit their schema, and runs have no keywords",
 	"yamlgraph/names_prompts":   "an answer has fields that its schema does not name",
 	"yamlgraph/router":          "answers do not fit their schema",
+	"yamlgraph/key_upstream":    "a task has arguments that are no mapping",
 	"yamlgraph/map_tool_call":   "tasks have no arguments, or none that are a mapping",
 	"openexpertise/retries":     "a tool writes a field that the state does not have",
 	"openexpertise/schema_file": "an answer has a field that its schema does not name",

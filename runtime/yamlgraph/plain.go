@@ -106,6 +106,31 @@ func ParsedJSON(text string) Parsed {
 	return Parsed{Value: v}
 }
 
+// Present is the state as a function sees it that looks at which fields there are: without those that have no value.
+func Present(of value.Value) map[string]value.Value {
+	out := map[string]value.Value{}
+	for i := range of.Len() {
+		if v := of.Index(i); !v.IsNull() {
+			out[of.Key(i)] = v
+		}
+	}
+	return out
+}
+
+// Raised is the error of a call without the class of what was raised, which is no code: the older engine has the text alone. It
+// is null when the call succeeded.
+func Raised(error value.Value) value.Value {
+	if error.IsNull() {
+		return error
+	}
+	text := error.String()
+	class := exceptionName.FindString(text)
+	if name := class[strings.LastIndexByte(strings.TrimSuffix(class, ": "), '.')+1:]; name != "" && name != strings.ToUpper(name) && name[:1] == strings.ToUpper(name[:1]) && name[0] != '_' {
+		text = text[len(class):]
+	}
+	return value.String(text)
+}
+
 // Word is what stands for a value in a command, before it is quoted; nil where there is none.
 func Word(of value.Value) *string {
 	text := ""
