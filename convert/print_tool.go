@@ -57,18 +57,7 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	if t.Description != "" {
 		add("description", doc.Spell(t.Description))
 	}
-	switch {
-	case t.In == nil:
-	case t.In.Kind == schema.Any:
-		add("in", doc.Scalar("any"))
-	default:
-		in := c.structure(t.In)
-		if _, js := t.Binding.(*ir.JSTool); js {
-			m.Add("in", in, source.Span{}) // a module does not say what it takes
-		} else {
-			add("in", in)
-		}
-	}
+	c.takes(m, t)
 	if stdin != nil {
 		add("stdin", c.value(stdin))
 	}
@@ -93,6 +82,19 @@ func (c *Converter) tool(t *ir.Tool) *doc.Mapping {
 	add("permissions", doc.Words(t.Permissions...))
 	word("sandbox", t.Sandbox.Name)
 	return m
+}
+
+// takes adds the input of a tool.
+func (c *Converter) takes(m *doc.Mapping, t *ir.Tool) {
+	switch _, js := t.Binding.(*ir.JSTool); {
+	case t.In == nil:
+	case t.In.Kind == schema.Any:
+		m.Add("in", doc.Scalar("any"), source.Span{})
+	case js: // a module does not say what it takes
+		m.Add("in", c.structure(t.In), source.Span{})
+	default:
+		m.AddUnlessEmpty("in", c.structure(t.In), source.Span{})
+	}
 }
 
 // surroundings are the folder of a command and its environment.
