@@ -34,7 +34,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("a value in `variables` that is not text", "it is taken as it is written", "",
 		"the graph is refused", "as documented"),
 	dialect.Differ("`current_step` after a map", "the node that ran before it", "",
-		"a name of its own, `_map_NODE_join`", "the map's inner node"),
+		"a name of its own, `_map_NODE_join`; functions in the map see the name of the map", "the map's inner node"),
 	dialect.Differ("a map some of whose items fail", "failures are among the results, unless `failures` or `min_success` is written", "",
 		"they go to `<collect>_failures`, and the run ends unless `min_success` is below 1", "as documented"),
 	dialect.Differ("a map over a function", "it is called for each item", "",
