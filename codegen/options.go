@@ -33,7 +33,7 @@ func (g *generator) options(t *ir.Tool) []jen.Code {
 		option("CostUSD", quote(t.CostUSD))
 	}
 	if t.Usage != nil {
-		out = append(out, jen.Qual(toolPath, "Spends").Call(jen.Qual(t.Usage.Path, ident(t.Usage.Name))))
+		out = append(out, jen.Qual(toolPath, "Spends").Call(jen.Qual(importPath(t.Usage.Path), ident(t.Usage.Name))))
 	}
 	if name := replayName(t); name != "" {
 		option("Replay", jen.Qual(flowPath, ident(name)))
