@@ -212,12 +212,17 @@ func NoArgs(*Args) struct{} { return struct{}{} }
 
 // AnyArgs reads the input of a tool that takes whatever it is given. Without arguments it is an empty map.
 func AnyArgs(a *Args) Value {
-	if a.list != nil {
-		a.found = len(a.list)
+	a.found = len(a.list) + len(a.dict) + a.value.Len()
+	switch {
+	case a.list != nil:
 		return Map(a.list...)
-	}
-	a.found = a.value.Len()
-	if a.value.Kind() == NullKind {
+	case a.dict != nil:
+		entries := make([]Entry, 0, len(a.dict))
+		for _, name := range slices.Sorted(maps.Keys(a.dict)) {
+			entries = append(entries, Entry{Key: name, Value: a.dict[name]})
+		}
+		return Map(entries...)
+	case a.value.Kind() == NullKind:
 		return Map()
 	}
 	return a.value

@@ -2,7 +2,7 @@ package value
 
 import "testing"
 
-// TestEntryArgs: arguments that are read where they stand are those of a map of them.
+// TestEntryArgs: arguments that are read where they stand, or from a Go map, are those of a map of them.
 func TestEntryArgs(t *testing.T) {
 	type input struct {
 		A int64
@@ -21,6 +21,20 @@ func TestEntryArgs(t *testing.T) {
 		x, y = EntryArgs(list), ValueArgs(Map(list...))
 		if got, _ := ReadArgs(&x, AnyArgs); got.String() != AnyArgs(&y).String() {
 			t.Errorf("%v: %v", list, got)
+		}
+		dict := map[string]Value{}
+		for _, e := range list {
+			dict[e.Key] = e.Value
+		}
+		x = MapArgs(dict)
+		every, err := ReadArgs(&x, AnyArgs)
+		if err != nil || every.Len() != len(dict) {
+			t.Errorf("%v: %v, %v", list, every, err)
+		}
+		for name, want := range dict {
+			if v, ok := every.Get(name); !ok || v.String() != want.String() {
+				t.Errorf("%s of %v: %v, want %v", name, list, v, want)
+			}
 		}
 	}
 }
