@@ -52,7 +52,11 @@ func (f *Flow) Tool(r *flow.Run, n *flow.Node, t *flow.Tool[value.Value, value.V
 	if f.slots == nil {
 		return Ended{true, dynamic.Of(out)}, nil
 	}
-	if err := dynamic.Write(f.slots, out, false); err != nil {
+	delta := make([]value.Entry, out.Len())
+	for i := range delta {
+		delta[i] = value.Entry{Key: out.Key(i), Value: out.Index(i)}
+	}
+	if err := dynamic.Write(f.slots, delta, false); err != nil {
 		return Ended{}, r.Fail(n, err)
 	}
 	return Ended{true, dynamic.Of(out)}, nil
