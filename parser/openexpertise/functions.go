@@ -70,7 +70,7 @@ var (
 	fnFetch = dialect.Declare(webPath, "Fetch", expr.Func{Result: textTool, Pure: true}, text, dialect.EffectsType, requestType)
 )
 
-// metrics is no function that workflows call, but one that their tools name.
+// metrics is not a function that workflows call, but one that their tools name.
 var metrics = &expr.Func{Path: enginePath, Name: "Metrics"}
 
 // functions are all of these.

@@ -163,7 +163,7 @@ func TestBound(t *testing.T) {
 		t.Error(e, err, value.JSON(s))
 	}
 	if _, err := Bound(f, newRun(t), node, flow.Bind("number@1", flow.None, func(context.Context, float64) (gives, error) { return gives{}, nil }), Fail); err == nil || !strings.Contains(err.Error(), "VALIDATION_ERROR") {
-		t.Error(err) // what it takes is no object
+		t.Error(err) // its input is not an object
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Metrics is what a call took as its tool says in `metrics`: tokens_in, tokens_out and cost_usd (seed page, "The implementation
-// contract"). It is nil where there is none of them; what is no number of 0 or more is ignored.
+// contract"). It is nil where there is none of them; anything but a number of 0 or more is ignored.
 func Metrics(out *value.Value) *usage.Usage {
 	if out.Kind() != value.MapKind {
 		return nil

@@ -100,6 +100,6 @@ func TestDecodeFields(t *testing.T) {
 		}
 	}
 	if _, ok := DecodeFields[float64]("", nil); ok {
-		t.Error("what is no struct has fields")
+		t.Error("something other than a struct has fields")
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // EntriesAt appends the entries of the map that Of has below a key of a struct, and says whether there is something and of
-// what kind it is; null and what is no map have no entries. v stays where it is: nothing keeps it.
+// what kind it is; null and values other than maps have no entries. v stays where it is: nothing keeps it.
 func EntriesAt[T any](to []Entry, v *T, key string) (_ []Entry, kind Kind, present bool, err error) {
 	if g := giverOf(reflect.TypeFor[T]()); g.kind == aStruct {
 		f, ok := g.field(key)

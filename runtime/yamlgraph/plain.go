@@ -117,7 +117,7 @@ func Present(of value.Value) map[string]value.Value {
 	return out
 }
 
-// Raised is the error of a call without the class of what was raised, which is no code: the older engine has the text alone. It
+// Raised is the error of a call without the class of what was raised, which is not a code: the older engine has the text alone. It
 // is null when the call succeeded.
 func Raised(error value.Value) value.Value {
 	if error.IsNull() {
