@@ -181,7 +181,7 @@ func (g *graph) function(n *yamlgraph.Node, v *ir.ToolCall, key string) {
 	t := v.Tool
 	b, is := t.Binding.(*ir.PythonTool)
 	if !is || t.Def == nil {
-		g.NoNode(n.ID, n.Verb)
+		g.NoNode(g.own(n), n.Verb)
 		return
 	}
 	f, ok := g.read(t)

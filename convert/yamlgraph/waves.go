@@ -103,7 +103,7 @@ func (g *graph) twin(n *yamlgraph.Node, times int) *yamlgraph.Node {
 		return nil
 	}
 	out, own := *n, n.ID.Name
-	out.ID, out.Span = ir.Ident{Name: own + " (" + strconv.Itoa(times) + ")"}, source.Span{}
+	out.ID, out.Span = ir.Ident{Name: own + " (" + strconv.Itoa(times) + ")", Span: n.ID.Span}, source.Span{} // comments are those of the first one
 	if slices.ContainsFunc(g.tree.Nodes, func(m *yamlgraph.Node) bool { return m.ID.Name == out.ID.Name }) {
 		return nil
 	}
@@ -121,6 +121,9 @@ func (g *graph) title(n *yamlgraph.Node) string {
 	}
 	return n.ID.Name
 }
+
+// own is the name of a node in the file, at its place.
+func (g *graph) own(n *yamlgraph.Node) ir.Ident { return ir.Ident{Name: g.title(n), Span: n.ID.Span} }
 
 // beside reports whether two nodes run in one step: neither sees what the other writes.
 func (g *graph) beside(n, m *yamlgraph.Node) bool {

@@ -229,7 +229,7 @@ func (g *graph) look(n *yamlgraph.Node) {
 	case *ir.Flow:
 		g.child(n, v)
 	default:
-		g.NoNode(n.ID, n.Verb)
+		g.NoNode(g.own(n), n.Verb)
 	}
 }
 
