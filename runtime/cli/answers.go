@@ -165,7 +165,10 @@ func (p *person) filed(ctx context.Context, key string) (string, error) {
 		}
 		line, err := p.line(ctx, p.lines)
 		if err != nil {
-			if len(p.kept[id]) > 0 && ctx.Err() == nil {
+			if ctx.Err() != nil { // another question has ended the run: its error is the one to report
+				return "", ctx.Err()
+			}
+			if len(p.kept[id]) > 0 {
 				return "", value.Invalid("the answers for %s do not say for which of its questions they are, which can be open at the same time; write `%s: ANSWER`", id, key)
 			}
 			return "", err
