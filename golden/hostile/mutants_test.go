@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/flowgen-dev/flowgen/internal/cputime"
+	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/diag"
 )
 
@@ -136,6 +137,7 @@ func withoutGo(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", dir)
+	t.Cleanup(func() { known = bind.Cache{} }) // it has kept that there is no go command
 }
 
 // A mutant is one of the files that a seed makes.
