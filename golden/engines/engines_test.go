@@ -193,7 +193,7 @@ func differ(t *testing.T, wanted map[*engine]*driver, documents []*document, com
 			run := func(side string, f func(env map[string]string) *result) *result {
 				key := strings.NewReplacer("/", "-", ".", "-").Replace(d.name) + "-" + strconv.Itoa(i) + "-" + side
 				at := m.url + "/" + key
-				r := f(map[string]string{"OPENAI_BASE_URL": at + "/v1", "OPENAI_API_KEY": "key of the test", "OPENAI_MODEL": "gpt-4o-mini", "PROVIDER": "openai", "BASE": at, "TOKEN": "token"})
+				r := f(map[string]string{"OPENAI_BASE_URL": at + "/v1", "OPENAI_API_KEY": "key of the test", "OPENAI_MODEL": "gpt-4o-mini", "PROVIDER": "openai", "BASE": at, "TOKEN": "a token"})
 				r.requests = m.take(key)
 				return r
 			}
