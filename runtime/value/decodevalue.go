@@ -96,6 +96,21 @@ func takerOf(t reflect.Type) *taker {
 	return s
 }
 
+// scalarKind is the kind of a type without parts; byText for others.
+func scalarKind(t reflect.Type) takerKind {
+	switch t.Kind() {
+	case reflect.Bool:
+		return aBool
+	case reflect.String:
+		return aString
+	case reflect.Float64:
+		return aFloat
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return anInt
+	}
+	return byText
+}
+
 // takerIn finds the taker of a type. seen has those that are being looked at: a type may lead to itself.
 func takerIn(t reflect.Type, seen map[reflect.Type]*taker) *taker {
 	if s := seen[t]; s != nil {
@@ -110,15 +125,7 @@ func takerIn(t reflect.Type, seen map[reflect.Type]*taker) *taker {
 	if p := reflect.PointerTo(t); t == durationType || p.Implements(nullableType) || p.Implements(unmarshalerType) || p.Implements(textType) {
 		return s
 	}
-	switch t.Kind() {
-	case reflect.Bool:
-		s.kind = aBool
-	case reflect.String:
-		s.kind = aString
-	case reflect.Float64:
-		s.kind = aFloat
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		s.kind = anInt
+	switch s.kind = scalarKind(t); t.Kind() {
 	case reflect.Pointer:
 		s.kind, s.elem = aPointer, takerIn(t.Elem(), seen)
 	case reflect.Slice:

@@ -100,15 +100,7 @@ func giverIn(t reflect.Type, seen map[reflect.Type]*taker) *taker {
 	case f.kind == formJSON:
 		return s
 	}
-	switch t.Kind() {
-	case reflect.Bool:
-		s.kind = aBool
-	case reflect.String:
-		s.kind = aString
-	case reflect.Float64:
-		s.kind = aFloat
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		s.kind = anInt
+	switch s.kind = scalarKind(t); t.Kind() {
 	case reflect.Pointer:
 		if formOf(t.Elem()).kind != formJSON { // methods of the pointer count
 			s.kind, s.elem = aPointer, giverIn(t.Elem(), seen)
