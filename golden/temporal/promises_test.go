@@ -58,7 +58,7 @@ func TestCapsAndCaches(t *testing.T) {
 		t.Errorf("asked %v", asked)
 	}
 	ok(t, exe, "start", "--id", "dear", "--input", port, "--input", `items=["b","c","d"]`)
-	fails(t, 1, "of the 1 that the policy allows 0.2 are left", exe, "result", "dear")
+	fails(t, 1, "of the policy's 1 only 0.2 are left", exe, "result", "dear")
 	if asked, _ = w.counts(); asked["b"] != 1 || asked["c"] != 1 || asked["d"] != 0 {
 		t.Errorf("asked %v", asked)
 	}
