@@ -95,7 +95,7 @@ func statusOf(err error) int {
 	return int(v.Int())
 }
 
-// final reports whether an error is not a failure of the agent: the run is stopped, or a policy of whoever runs it forbids
+// final reports whether an error is not a failure of the agent: the run is stopped, or a policy of the user who runs it forbids
 // the call.
 func final(err error) bool {
 	var te *value.ToolError
