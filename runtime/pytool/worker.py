@@ -348,6 +348,7 @@ def ordered(made, v):
 
 
 MARK = "\0"  # before the name of a type, the only key of a mapping whose value is the text
+MOMENTS = ("datetime", "date", "time", "timedelta")
 delta = None
 
 
@@ -399,7 +400,7 @@ def living(v, names):
     if v.__class__ is dict:
         if len(v) == 1:
             (key, text), = v.items()
-            if key[:1] == MARK:
+            if key[:1] == MARK and key[1:] in MOMENTS and isinstance(text, str):
                 return moment(key[1:], text)
         for k, x in v.items():
             if x.__class__ is dict or x.__class__ is list:
@@ -419,7 +420,7 @@ def textual(v):
     the value back."""
     import datetime
     import enum
-    for name in ("datetime", "date", "time", "timedelta"):
+    for name in MOMENTS:
         if type(v) is getattr(datetime, name):
             return {MARK + name: str(v)}
     if isinstance(v, (datetime.date, datetime.time, datetime.timedelta, bytes, bytearray, enum.Enum)):
