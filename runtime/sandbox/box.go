@@ -116,10 +116,11 @@ func (b *box) launch(cmd *exec.Cmd) (*proc.Child, error) {
 	d := &description{Parent: proc.Parent(), Keep: len(cmd.ExtraFiles), Program: []byte(b.program), Args: raws(b.args), Env: raws(b.env),
 		Grants: append(machine(), b.grants...), ABI: b.abi, Network: b.network, UID: b.uid, GID: b.uid, Trial: b.trial}
 	d.Grants = append(d.Grants, grant{Path: []byte(b.dir), Rights: private})
-	var err error
-	if d.Limits, err = b.resourceLimits(); err != nil {
+	limits, err := b.resourceLimits()
+	if err != nil {
 		return nil, err
 	}
+	d.Memory, d.Limits = limits[0], limits[1:]
 	file, err := d.file()
 	if err != nil {
 		return nil, failed("%v", err)
@@ -206,7 +207,7 @@ func (b *box) release() error {
 	return b.watch.end()
 }
 
-// resourceLimits are the limits of the process.
+// resourceLimits are the limits of the process, the one on memory first.
 func (b *box) resourceLimits() ([]limit, error) {
 	uid := b.uid
 	if uid == 0 {
@@ -221,8 +222,8 @@ func (b *box) resourceLimits() ([]limit, error) {
 		return nil, failed("%v", err)
 	}
 	want := []limit{
-		{unix.RLIMIT_CORE, 0},
 		{unix.RLIMIT_DATA, uint64(b.limits.Memory)},
+		{unix.RLIMIT_CORE, 0},
 		{unix.RLIMIT_STACK, min(stack.Cur, 8<<20)},
 		{unix.RLIMIT_NOFILE, uint64(b.limits.Files)},
 		{unix.RLIMIT_FSIZE, uint64(b.limits.FileSize)},

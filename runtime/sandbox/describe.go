@@ -36,6 +36,7 @@ type description struct {
 	UID     int // 0: stays
 	GID     int
 	Limits  []limit
+	Memory  limit  // set last, see image.exec
 	Trial   *trial // instead of a program
 }
 

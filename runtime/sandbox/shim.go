@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +32,10 @@ func init() {
 		complain(2, err)
 	}
 	status := fd + 1
-	args, env := texts(d.Args), texts(d.Env)
+	image, err := newImage(d)
+	if err != nil {
+		complain(status, err)
+	}
 	if err := d.become(fd); err != nil {
 		complain(status, err)
 	}
@@ -43,7 +45,7 @@ func init() {
 		}
 		os.Exit(0)
 	}
-	err = syscall.Exec(string(d.Program), args, env) // returns only when it failed
+	err = image.exec() // returns only when it failed
 	if err == unix.EACCES && d.UID != 0 {
 		err = fmt.Errorf("%w (root's tools run as user %d, who must be allowed to execute it)", err, d.UID)
 	}
@@ -59,12 +61,53 @@ func complain(fd int, err error) {
 
 const maxComplaint = 4 << 10
 
-func texts(list [][]byte) []string {
-	out := make([]string, len(list))
-	for i, b := range list {
-		out[i] = string(b)
+// An image is what a process needs to become the tool: the arguments of its last two system calls.
+type image struct {
+	program   *byte
+	args, env []*byte // end with nil
+	memory    unix.Rlimit
+}
+
+func newImage(d *description) (*image, error) {
+	program, err := unix.ByteSliceFromString(string(d.Program))
+	if err != nil {
+		return nil, fmt.Errorf("name of the program: %w", err)
 	}
-	return out
+	i := &image{program: &program[0], memory: unix.Rlimit{Cur: d.Memory.Value, Max: d.Memory.Value}}
+	if i.args, err = pointers(d.Args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	if i.env, err = pointers(d.Env); err != nil {
+		return nil, fmt.Errorf("environment: %w", err)
+	}
+	return i, nil
+}
+
+func pointers(list [][]byte) ([]*byte, error) {
+	out := make([]*byte, len(list)+1)
+	for i, b := range list {
+		text, err := unix.ByteSliceFromString(string(b))
+		if err != nil {
+			return nil, err
+		}
+		out[i] = &text[0]
+	}
+	return out, nil
+}
+
+// exec limits memory, and becomes the program. In between nothing can be allocated: the limit counts what Go has reserved,
+// and all of the race detector's memory. So there are only bare system calls, which neither of them takes part in.
+//
+//go:norace
+func (i *image) exec() error {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_DATA, uintptr(unsafe.Pointer(&i.memory)), 0, 0, 0); e != 0 {
+		return fmt.Errorf("resource limit %d: %w", unix.RLIMIT_DATA, e)
+	}
+	e := unix.EAGAIN // also what Linux answers while Go starts a thread
+	for try := 0; e == unix.EAGAIN && try < 1000; try++ {
+		_, _, e = unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(i.program)), uintptr(unsafe.Pointer(&i.args[0])), uintptr(unsafe.Pointer(&i.env[0])))
+	}
+	return e
 }
 
 // become takes from this thread what the tool must not have. The order matters: what needs rights comes before they go, the
@@ -96,7 +139,7 @@ func (d *description) become(fd int) error {
 	if os.Getppid() != d.Parent {
 		return fmt.Errorf("the program that started the tool is gone")
 	}
-	// Under the tool's limits Go may not get memory any more: the filter is made before, and nothing is collected.
+	// The limit on memory comes last of all, in image.exec.
 	program := filter(os.Getpid(), d.ABI >= scopeABI, d.Network)
 	debug.SetGCPercent(-1)
 	for _, l := range d.Limits {

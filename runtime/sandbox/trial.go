@@ -52,6 +52,7 @@ func (t *trial) run(d *description) error {
 		{"a program in memory", unix.EPERM, func() error { _, err := unix.MemfdCreate("x", 0); return err }},
 		{"the limits", nil, d.limitsHold},
 		{"the state of the process", nil, d.stateHolds},
+		{"the limit on memory", nil, d.memoryHolds}, // the last one, see image.exec
 	} {
 		if err := a.do(); err != a.want {
 			return fmt.Errorf("%s: got %s, want %s", a.what, outcome(err), outcome(a.want))
@@ -100,15 +101,30 @@ func raw(nr uintptr) error {
 
 func (d *description) limitsHold() error {
 	for _, l := range d.Limits {
-		var got unix.Rlimit
-		if err := unix.Getrlimit(l.Resource, &got); err != nil {
+		if err := l.holds(); err != nil {
 			return err
-		}
-		if got.Cur > l.Value || got.Max > l.Value {
-			return fmt.Errorf("limit %d is %d", l.Resource, got.Max)
 		}
 	}
 	return nil
+}
+
+func (l limit) holds() error {
+	var got unix.Rlimit
+	if err := unix.Getrlimit(l.Resource, &got); err != nil {
+		return err
+	}
+	if got.Cur > l.Value || got.Max > l.Value {
+		return fmt.Errorf("limit %d is %d", l.Resource, got.Max)
+	}
+	return nil
+}
+
+// memoryHolds limits the memory of this process, which is the last thing that it does.
+func (d *description) memoryHolds() error {
+	if err := unix.Setrlimit(d.Memory.Resource, &unix.Rlimit{Cur: d.Memory.Value, Max: d.Memory.Value}); err != nil {
+		return err
+	}
+	return d.Memory.holds()
 }
 
 func (d *description) stateHolds() error {
