@@ -108,11 +108,13 @@ func (g *graph) node(n *ir.Node) *ir.Node {
 		if !is || g.Provided.Function(b.Func.Ref.Name) == nil || v.With == nil {
 			break
 		}
-		call, with := *v, &ir.With{}
-		for _, e := range v.With.Entries {
-			with.Entries = append(with.Entries, &ir.Entry{Key: ir.Ident{Name: camel(e.Key.Name), Span: e.Key.Span}, Value: e.Value})
+		call := *v
+		call.With, own.Verb = camels(v.With), &call
+	case *ir.GoCall:
+		if v.With != nil {
+			call := *v
+			call.With, own.Verb = camels(v.With), &call
 		}
-		call.With, own.Verb = with, &call
 	case *ir.Loop:
 		loop := *v
 		loop.Do = g.body(v.Do)
@@ -123,6 +125,15 @@ func (g *graph) node(n *ir.Node) *ir.Node {
 		g.Only(n.ID.Span, "the node "+n.ID.Name, v, "Model System Prompt Out Reask Span")
 	}
 	return &own
+}
+
+// camels are arguments by the names of parameters in Go.
+func camels(with *ir.With) *ir.With {
+	own := &ir.With{}
+	for _, e := range with.Entries {
+		own.Entries = append(own.Entries, &ir.Entry{Key: ir.Ident{Name: camel(e.Key.Name), Span: e.Key.Span}, Value: e.Value})
+	}
+	return own
 }
 
 // camel is a name as a parameter of Go has it.

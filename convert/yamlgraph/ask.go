@@ -21,9 +21,6 @@ import (
 // asks says what a node that asks a model reads, and what it writes.
 func (g *graph) asks(n *yamlgraph.Node, key string) {
 	a := n.Token.Ask
-	if a.Agent != nil {
-		g.Refuse(n.ID.Span, "write a native `agent` node", "the node %s works with tools, whose conversation the engine keeps in the state", n.ID.Name)
-	}
 	g.Only(n.ID.Span, "the node "+n.ID.Name, a, "Agent Routes Route Other Fail Limit Retries Fallback JSON Prompt Values Needs Model Skips SkipsSet")
 	g.variables(n)
 	g.writes[n] = g.held(key)
@@ -300,9 +297,13 @@ func (g *graph) shownValue(n *yamlgraph.Node, p *jinja.PromptShow) string {
 		return g.Shown(v.text, v.typ)
 	}
 	i := slices.IndexFunc(n.Token.Ask.Values, func(e *ir.Entry) bool { return e.Key.Name == x.Name })
+	written := "None" // for a value that is missing
+	if p.Kept {
+		written = "{" + x.Name + "}"
+	}
 	if i < 0 || n.Token.Ask.Values[i].Value == nil {
 		if p.Kept {
-			return doc.Braces("{" + x.Name + "}")
+			return doc.Braces(written)
 		}
 		g.Refuse(n.ID.Span, "remove it from the prompt", "nothing gives the prompt of %s the variable %s", n.ID.Name, x.Name)
 		return ""
@@ -344,14 +345,14 @@ func (g *graph) shownValue(n *yamlgraph.Node, p *jinja.PromptShow) string {
 			typ = f.Type
 		}
 		root, _, _ := strings.Cut(place, ".")
-		missing := root == "state" && (g.starts[field] || !g.certain(field, n))
+		missing := root == "state" && (g.starts[field] || !g.certain(field, n)) || root == "input" && !g.shapes[field].used()
 		switch {
 		case p.Joined && (typ.Kind == schema.List || typ.Kind == schema.Any):
 			return g.shownBy(n, "Joined", place, convert.Pair("of", convert.Ref(place)))
 		case missing && typ.Kind == schema.String:
-			return "{{ default(" + place + `, "None") }}`
+			return "{{ default(" + place + ", " + doc.Escaped(written) + ") }}"
 		case missing || (root == "state" || root == "input") && !convert.Plain(typ):
-			return g.shownBy(n, "Filled", place, convert.Pair("of", convert.Ref(place)), convert.Pair("written", convert.Literal("None")))
+			return g.shownBy(n, "Filled", place, convert.Pair("of", convert.Ref(place)), convert.Pair("written", convert.Literal(written)))
 		}
 		return g.Shown(place, typ)
 	}

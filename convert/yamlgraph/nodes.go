@@ -48,6 +48,9 @@ func (g *graph) node(n *yamlgraph.Node) *ir.Node {
 	case *ir.LLM:
 		g.ask(n, out)
 		return out
+	case *ir.Agent:
+		g.agent(n, out)
+		return out
 	case *ir.Human:
 		g.human(n, out)
 		return out

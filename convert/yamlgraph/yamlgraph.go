@@ -224,6 +224,9 @@ func (g *graph) look(n *yamlgraph.Node) {
 		g.function(n, v, key)
 	case *ir.LLM:
 		g.asks(n, key)
+	case *ir.Agent:
+		g.converses(n)
+		g.asks(n, key)
 	case *ir.Human:
 		g.interrupt(n)
 	case *ir.Flow:

@@ -107,6 +107,8 @@ var Differences = []dialect.Difference{
 		"both are rendered; a word without a value is an error", "words in `user` only, and no Jinja"),
 	dialect.Differ("the `messages` of agents", "what is new is added", "",
 		"as documented", "all messages are added again"),
+	dialect.Differ("`errors` of functions with `on_error: skip`", "the error is added", "",
+		"as documented", "the error is added, and all before it once more"),
 	dialect.Differ("an error in `errors`", "`type` is a code of flowgen, such as VALIDATION_ERROR", "",
 		"`type` is a word of the engine, such as unknown_error, and there are a time and details", "as 0.6"),
 	dialect.Differ("a graph without an edge from START", "it begins at the nodes that no edge leads to, as that of the page does", "a note on `edges`",
