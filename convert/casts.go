@@ -2,6 +2,7 @@ package convert
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/schema"
@@ -33,6 +34,8 @@ func (c *Converter) Casts(b *ir.Body) {
 				data = Text("{{ "+c.expr(x.Text.Value, x.Node, 0)+" }}", x.Text.Span)
 			case have.Kind != schema.Any:
 				continue
+			case c.Opt[strings.TrimPrefix(x.Text.Value, "state.")]: // absent it is null, which does not fit
+				data = Text("{{ "+c.expr(x.Text.Value, x.Node, 0)+" | json }}", x.Text.Span)
 			}
 			id := c.castID(n, e.Key.Name)
 			InsertBefore(b, n.ID.Name, &ir.Node{ID: Name(id), Verb: &ir.Parse{Value: data, Out: want}})
