@@ -19,9 +19,9 @@ import (
 )
 
 // runsHelp says how runs are named.
-const runsHelp = "A run is its name, the beginning of one, latest, or a file with a journal, whose name ends in .jsonl. Runs are looked\n" +
-	"for in the folder that --runs names, else in that of FLOWGEN_RUNS, else in .flowgen/runs. With --temporal PROGRAM it is the\n" +
-	"id of a run on Temporal."
+const runsHelp = "RUN is the name of a run, a prefix of it, latest, or a journal file whose name ends in .jsonl. Runs are read from the\n" +
+	"folder of --runs, else of FLOWGEN_RUNS, else from .flowgen/runs. With --temporal PROGRAM, RUN is the id of a run on\n" +
+	"Temporal."
 
 func (a *app) diffCommand() *cobra.Command {
 	var format string

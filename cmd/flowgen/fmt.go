@@ -22,12 +22,10 @@ func (a *app) fmtCommand() *cobra.Command {
 		Use:   "fmt [FILE|FOLDER...|-]",
 		Short: "Write workflow files in one canonical layout; without arguments, all of the current folder",
 		Long: "Fmt writes workflow files in one layout: two columns of indentation, the keys of the file in the order of the\n" +
-			"language, at most one empty line. What is in brackets stays on its line if that has at most 120 columns, and\n" +
-			"becomes a block, one entry a line, if it has more, if the line breaks right after the opening bracket, or if\n" +
-			"there is a comment inside.\n\n" +
-			"The meaning does not change: comments, anchors, quotes and every character of every text stay. A file that is\n" +
-			"not valid YAML is reported and left as it is. With - the text comes from standard input and goes to standard\n" +
-			"output.\n\n" +
+			"language, at most one empty line. [...] and {...} stay on one line of up to 120 columns. Longer ones become a\n" +
+			"block, one entry a line, and so do those with a comment, or with a line break right after the opening bracket.\n\n" +
+			"The meaning does not change: comments, anchors, quotes and all text are preserved. A file that is not valid YAML\n" +
+			"is reported and left unchanged. With -, fmt reads standard input and writes to standard output.\n\n" +
 			"With --migrate the syntax of earlier versions is rewritten first, in the prompts of the files too; the program\n" +
 			"stays the same.\n\n" + foldersHelp,
 		Args: cobra.ArbitraryArgs,

@@ -25,7 +25,7 @@ func (a *app) initCommand() *cobra.Command {
 			"With --library it adds a package without a main to an existing module: a workflow, an example call, a test with\n" +
 			"fakes. go.mod requires only flowgen's runtime; go generate builds flowgen with a separate file, flowgen.mod.\n\n" +
 			"With --editor vscode it also writes .vscode/extensions.json, which recommends the extension, and the JSON Schema of\n" +
-			"workflows with a first line of the workflow that names it, for editors without flowgen's language server.",
+			"workflows, which the first line of the workflow names, for editors without flowgen's language server.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := &starter.Project{Dir: ".", Name: name, Module: module, Library: library}

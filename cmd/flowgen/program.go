@@ -177,8 +177,8 @@ func (a *app) runVerbs() []*cobra.Command {
 		{"respond FILE RUN [KEY] ANSWER", "Answer the open question of a run, and continue the run"},
 		{"rerun FILE RUN", "Start a new run with the results of another and with changes"},
 		{"replay FILE RUN", "Replay a run from its journal without calling any tool"},
-		{"serve FILE...", "Answer HTTP requests with workflows"},
-		{"mcp FILE...", "Offer workflows as tools over the Model Context Protocol"},
+		{"serve FILE...", "Serve workflows over HTTP"},
+		{"mcp FILE...", "Serve workflows as tools over the Model Context Protocol (MCP)"},
 		{"prune FILE", "Delete ended runs of a workflow, except the latest"},
 	} {
 		verb, _, _ := strings.Cut(v.use, " ")

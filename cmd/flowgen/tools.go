@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,9 @@ func (a *app) toolsCommand() *cobra.Command {
 			"named.\n\n" + foldersHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				if _, err := os.Stat(args[0]); err == nil {
+					return fmt.Errorf("unknown command %q for %q; to list the tools of a file: %s list %s", args[0], cmd.CommandPath(), cmd.CommandPath(), args[0])
+				}
 				return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
 			}
 			return nil

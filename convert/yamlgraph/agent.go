@@ -24,7 +24,7 @@ func (g *graph) converses(n *yamlgraph.Node) {
 	case n.Token.Ask.Fail != yamlgraph.AskKeep && n.Token.Ask.Fail != yamlgraph.AskRaise:
 		g.Refuse(n.ID.Span, "write `retry` or `on_error` on the native `agent` node", "`on_error` of %s is not converted", n.ID.Name)
 	case g.cyclic(n):
-		g.Refuse(n.ID.Span, "write a native `loop`", "%s goes on with its conversation in each round, which a native agent does not", n.ID.Name)
+		g.Refuse(n.ID.Span, "write a native `loop`", "%s continues its conversation in each round, which a native agent does not", n.ID.Name)
 	}
 	g.lone = true
 	g.Only(n.ID.Span, "the node "+n.ID.Name, n.Token.Ask, "Agent Fail Retries Prompt Values Needs Model")
