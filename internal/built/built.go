@@ -30,9 +30,6 @@ func Main(run func() int) int {
 	return run()
 }
 
-// Dir is the folder, for what else lives as long as the tests.
-func Dir() string { return dir }
-
 // Go builds a command of this repository, a path below its root.
 func Go(t testing.TB, path string) (exe string) {
 	t.Helper()
