@@ -36,7 +36,7 @@ func (a *app) convertCommand() *cobra.Command {
 			"written. Notes report changed names. docs/dialects.md defines \"equivalent\". Only --force replaces existing files.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.convert(filepath.ToSlash(args[0]), dir, force)
+			return a.convert(path.Clean(filepath.ToSlash(args[0])), dir, force)
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder to write to (default: the folder of the file)")
@@ -51,6 +51,8 @@ func (a *app) convert(name, dir string, force bool) error {
 		return usage("%s is a folder: name a file", name)
 	case strings.HasSuffix(name, suffix):
 		return usage("%s is in flowgen's own language already", name)
+	case strings.HasSuffix(dir, ".yaml") && !files.IsDir(filepath.FromSlash(dir)):
+		return usage("-o expects a folder, found %s", dir)
 	}
 	c, err := a.converted(newDisk(), name)
 	if err != nil {
