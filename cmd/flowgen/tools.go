@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowgen-dev/flowgen/internal/files"
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/bind"
 	"github.com/flowgen-dev/flowgen/ir/check"
@@ -31,7 +31,7 @@ func (a *app) toolsCommand() *cobra.Command {
 			"named.\n\n" + foldersHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				if _, err := os.Stat(args[0]); err == nil {
+				if files.Exists(args[0]) {
 					return fmt.Errorf("unknown command %q for %q; to list the tools of a file: %s list %s", args[0], cmd.CommandPath(), cmd.CommandPath(), args[0])
 				}
 				return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
