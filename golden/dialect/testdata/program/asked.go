@@ -29,11 +29,19 @@ func hear(c llm.Conversation) {
 		Text    string   `json:"text,omitempty"`
 		Results []string `json:"results,omitempty"`
 	}
+	type known struct {
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+	}
 	var told struct {
 		System   string    `json:"system,omitempty"`
 		Messages []message `json:"messages"`
+		Tools    []known   `json:"tools,omitempty"`
 	}
 	told.System = c.System
+	for _, t := range c.Tools {
+		told.Tools = append(told.Tools, known{t.Name, t.Description})
+	}
 	for _, m := range c.Messages {
 		one := message{Role: m.Role, Text: m.Text}
 		for _, r := range m.Results {
