@@ -86,6 +86,9 @@ func (g *graph) tool(t *ir.Tool) *ir.Tool {
 			g.Refuse(t.Span, "move it, or bind it in a library", "the module of %s is in another folder than the graph, where the native language does not look for it", b.Ref.Name)
 		}
 		g.PythonWorld(t)
+		if t.Out.Kind == schema.Any && t.Def.Out != nil && t.Def.Out.Kind == schema.Map {
+			own.Out = t.Out // a map would have its keys in the order of their bytes
+		}
 	case *ir.CommandTool:
 		g.Only(t.Span, "the tool "+t.Key.Name, b, "Args Stdin Format Span")
 		own.Description, own.Sandbox, own.In = t.Description, t.Sandbox, t.In

@@ -29,7 +29,7 @@ var Differences = []dialect.Difference{
 	dialect.Differ("`echo`, `halt` and `passthrough`", "do nothing", "with --compat upstream, a note", "read the field `message`: without it the run fails"),
 	dialect.Differ("a rule over a field of `state_schema`, or of a class without the marker Mirror", "compares the field", "with --compat upstream, a note", "refused when the graph is loaded: only annotated fields of a `state_class` and fields with `route: true` are facts"),
 	dialect.Differ("a value in `routes`", "any text", "", "lower-case letters, digits, `_`, `-` and `.`: the graph is refused with another"),
-	dialect.Differ("the keys of a dict that a run is given", "in the order of their bytes where they become text", "", "in the order in which they are given"),
+	dialect.Differ("the keys of a dict that a run is given, and of one that a Python function is given where its parameter is annotated as a dict", "in the order of their bytes", "", "in the order in which they are given"),
 	dialect.Differ("the answer to an interrupt", "recorded; the run continues with the next node", "", "a fact, which rules of the live router do not see"),
 	dialect.Differ("recording", "every call is recorded, by the tool's full key", "", "nothing is"),
 }
