@@ -17,6 +17,7 @@ type Definition struct {
 	Async bool           // a coroutine
 	Files []SourceFile   // what it is made of, in the order of their names
 	Wrong []diag.Related // what its decorator refuses
+	Says  string         // the description that the native language reads there, when the tool's own differs from it
 	Root  string         // the folder that the names of Files begin in, relative to the workflow file's; empty: that one
 }
 

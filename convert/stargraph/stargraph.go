@@ -89,6 +89,12 @@ func (g *graph) tool(t *ir.Tool) *ir.Tool {
 		if t.Out.Kind == schema.Any && t.Def.Out != nil && t.Def.Out.Kind == schema.Map {
 			own.Out = t.Out // a map would have its keys in the order of their bytes
 		}
+		if t.Def.Says != "" && t.Description == "" {
+			g.Refuse(t.Span, "remove `description` or the docstring", "the description of %s is empty, and the native language would take its docstring for one", b.Ref.Name)
+		}
+		if t.Def.Says != "" {
+			own.Description = t.Description
+		}
 	case *ir.CommandTool:
 		g.Only(t.Span, "the tool "+t.Key.Name, b, "Args Stdin Format Span")
 		own.Description, own.Sandbox, own.In = t.Description, t.Sandbox, t.In

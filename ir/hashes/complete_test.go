@@ -166,7 +166,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	}, "Package", "Doc", "Pos", "PosSpan", "Reducer", "Directives")
 	covers(t, ir.Definition{Files: []ir.SourceFile{{Name: "a.py"}}}, func(d *ir.Definition) string {
 		return sumOf(func(x *text) { sources(x, &ir.Tool{Def: d}, true) })
-	}, "Name", "Span", "In", "Out", "Open", "Async", "Wrong", "Root") // with what Wrong says there is no program
+	}, "Name", "Span", "In", "Out", "Open", "Async", "Wrong", "Root", "Says") // with what Wrong says there is no program
 	covers(t, ir.SourceFile{}, func(f *ir.SourceFile) string {
 		return sumOf(func(x *text) { sources(x, &ir.Tool{Def: &ir.Definition{Files: []ir.SourceFile{*f}}}, true) })
 	}, "Disk")

@@ -215,9 +215,25 @@ func (x *Reader) decoratedTool(from *source.File, w *world, m *module, s *statem
 		t.EffectsSpan = span
 		foreign.Fill(t, foreign.Signature{Name: module + ":" + s.Name, Span: span, In: in, Out: out, Open: s.Rest, Async: s.Async, Description: foreign.Summary(s.Doc), Files: w.closure(module)}, &diag.Sink{})
 		t.Def.Root, t.Def.Wrong = root, sp.refused(span, spare)
+		if said := sp.described(s.Doc); said != t.Description {
+			t.Description, t.Def.Says = said, t.Description
+		}
 		return t
 	}
 	return nil
+}
+
+// described is the description as the decorator of an engine makes it: what it is given, as it is, or the first line of the
+// docstring.
+func (s *spec) described(doc string) string {
+	if text, ok := s.text("description"); ok {
+		return text
+	}
+	doc = strings.TrimSpace(doc)
+	if i := strings.IndexAny(doc, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"); i >= 0 { // where str.splitlines ends lines
+		return doc[:i]
+	}
+	return doc
 }
 
 // refused is what the decorator of an engine does not take, and Python raises for.

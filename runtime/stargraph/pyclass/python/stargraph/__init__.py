@@ -44,7 +44,7 @@ def tool(*, name, namespace, version, side_effects, replay_policy=None, requires
         replay_policy = ReplayPolicy.recorded_result if side_effects in ("none", "read") else ReplayPolicy.must_stub
 
     def bind(f):
-        said = description if description is not None else (f.__doc__ or "").strip().partition("\n")[0]
+        said = description if description is not None else "".join((f.__doc__ or "").strip().splitlines()[:1])
         schema = input_schema.model_json_schema() if hasattr(input_schema, "model_json_schema") else input_schema
         f.spec = ToolSpec(name=name, namespace=namespace, version=version, description=said, side_effects=side_effects,
                           replay_policy=replay_policy, permissions=needs, input_schema=schema or {}, output_schema=output_schema or {},
