@@ -23,7 +23,8 @@ var (
 		"graph": {What: "the runtime of a graph tool", Keys: []dialect.Key{{Name: "type", Required: true, Doc: "graph"}, {Name: "path", Required: true, Doc: "the file of the graph"},
 			{Name: "input_mapping", Doc: "arguments with fields"}, {Name: "output_key", Doc: "the field of the result"}}},
 	}
-	slotShape = &dialect.Shape{What: "a slot", Open: true, Keys: []dialect.Key{{Name: "slot", Doc: "true"}, {Name: "contract", Doc: "what a tool has to be"}, {Name: "description", Doc: "what it is for"}}}
+	manifestToolShape = &dialect.Shape{What: "a tool with a manifest", Keys: []dialect.Key{{Name: "manifest", Required: true, Doc: "the file of the manifest", Form: dialect.Scalar}}}
+	slotShape         = &dialect.Shape{What: "a slot", Open: true, Keys: []dialect.Key{{Name: "slot", Doc: "true"}, {Name: "contract", Doc: "what a tool has to be"}, {Name: "description", Doc: "what it is for"}}}
 )
 
 // manifest is the declaration of a tool that a manifest holds; nil after a mistake. named says that the manifest has the

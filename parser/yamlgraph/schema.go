@@ -16,7 +16,8 @@ func Schema() []byte {
 		"state": mapOf(dialect.OneOf(dialect.Scalar, dialect.Of(formed(fieldShape, map[string]dialect.Form{
 			"type": dialect.Scalar, "reducer": dialect.OneWord("add", "last_value", "sorted_add"), "description": dialect.Scalar,
 		})))),
-		"tools": mapOf(dialect.Of(formed(toolShape, toolForms))),
+		"tools": mapOf(dialect.OneOf(dialect.Of(formed(toolShape, toolForms)), dialect.Of(manifestToolShape),
+			dialect.Of(formed(slotShape, map[string]dialect.Form{"slot": dialect.Flag, "contract": dialect.Map, "description": dialect.Scalar}, "slot")))),
 		"nodes": mapOf(dialect.OneOf(nodeForms(true)...)),
 		"edges": dialect.ListOf(dialect.Of(formed(edgeShape, map[string]dialect.Form{
 			"from": dialect.Scalar, "to": dialect.OneOf(dialect.Scalar, dialect.Names), "condition": dialect.Scalar, "type": dialect.OneWord("conditional", "simple"),
