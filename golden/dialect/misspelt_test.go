@@ -37,7 +37,7 @@ func TestMisspeltKeys(t *testing.T) {
 			for _, c := range s.cases {
 				m := &misspelling{testcase: c}
 				for _, tree := range c.workflows() {
-					knownKeys(tree, []any{table}, func(key *yamlnode.Node, known []string) {
+					knownKeys(tree, []any{table}, func(key *yamlnode.Node, known []string, _ bool) {
 						if seen++; seen%step != 0 {
 							return
 						}
@@ -71,8 +71,9 @@ func (c *testcase) workflows() []*yamlnode.Node {
 	return out
 }
 
-// knownKeys visits the keys below n that a JSON Schema has a property for, with all names that it has there.
-func knownKeys(n *yamlnode.Node, schemas []any, visit func(key *yamlnode.Node, known []string)) {
+// knownKeys visits the keys below n that a JSON Schema has a property for, with all names that it has there; closed says that it
+// takes no others.
+func knownKeys(n *yamlnode.Node, schemas []any, visit func(key *yamlnode.Node, known []string, closed bool)) {
 	var parts []map[string]any
 	for len(schemas) > 0 {
 		if s, ok := schemas[0].(map[string]any); ok {
@@ -96,17 +97,19 @@ func knownKeys(n *yamlnode.Node, schemas []any, visit func(key *yamlnode.Node, k
 	}
 	for _, e := range n.Entries {
 		var below, others []any
+		closed := true
 		for _, s := range parts {
 			properties, _ := s["properties"].(map[string]any)
 			if p := properties[e.Key.Text.Value]; p != nil {
 				below = append(below, p)
 			}
+			closed = closed && (s["type"] != "object" || s["additionalProperties"] == false)
 			others = append(others, s["additionalProperties"])
 		}
 		if below == nil {
 			below = others
 		} else {
-			visit(e.Key, known)
+			visit(e.Key, known, closed)
 		}
 		knownKeys(e.Value, below, visit)
 	}

@@ -1,8 +1,16 @@
 package dialect_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/flowgen-dev/flowgen/ir/diag"
 	"github.com/flowgen-dev/flowgen/ir/source"
@@ -60,24 +68,73 @@ func fits(t *testing.T, schema []byte, name, text string) (err error, ok bool) {
 	return jsonschema.Check(schema, v), true
 }
 
-// TestSchema: the JSON Schema of a dialect takes all its files without mistakes, and refuses those whose shape is wrong.
+// misspellings are the files that f becomes when one of its keys is written otherwise, for each that the schema knows there and
+// whose mapping takes no other keys.
+func misspellings(t *testing.T, schema []byte, f *txtar.File) (lines, texts []string) {
+	t.Helper()
+	var table map[string]any
+	if err := json.Unmarshal(schema, &table); err != nil {
+		t.Fatal(err)
+	}
+	file := source.NewFile(f.Name, string(f.Data))
+	tree, _ := yamlnode.Parse(file)
+	knownKeys(tree, []any{table}, func(key *yamlnode.Node, _ []string, closed bool) {
+		name := key.Text.Value
+		if !closed {
+			return
+		}
+		lines = append(lines, fmt.Sprintf("%s in line %d", name, key.Span.Start().Line))
+		texts = append(texts, file.Text[:key.Span.Lo]+strings.Replace(key.Span.Text(), name, name+"q", 1)+file.Text[key.Span.Hi:])
+	})
+	return lines, texts
+}
+
+// TestSchema: the JSON Schema that `flowgen schema --dialect` prints takes all files of the dialect without mistakes, and refuses
+// those whose shape is wrong and those with a misspelt key. LONG misspells every key, else it is one of ten.
 func TestSchema(t *testing.T) {
 	if err := load(); err != nil {
 		t.Fatal(err)
 	}
+	step := 10
+	if os.Getenv("LONG") != "" {
+		step = 1
+	}
+	flowgen := filepath.Join(t.TempDir(), "flowgen.exe")
+	if out, err := exec.Command("go", "build", "-ldflags=-s", "-o", flowgen, "../cmd/flowgen").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for _, s := range suites {
 		t.Run(s.Name, func(t *testing.T) {
-			schema := s.Schema()
-			good, wrong := 0, 0
+			schema, err := exec.Command(flowgen, "schema", "--dialect", s.Name).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			good, wrong, misspelt, taken := 0, 0, 0, []string{}
 			for _, c := range s.cases {
 				err, ok := fits(t, schema, c.name, string(c.find(s.Root).Data))
 				if !ok || c.name == "merge_keys" { // `<<` is not of JSON
 					continue
 				}
+				ignored := slices.ContainsFunc(c.list, func(d diag.Diagnostic) bool {
+					return d.Code == diag.IgnoredKey && strings.HasSuffix(d.Message, " (ignored)") && d.Span.File != nil && d.Span.File.Name == c.dir+"/"+s.Root
+				})
 				switch {
+				case ignored:
+					if err == nil {
+						t.Errorf("%s: the schema takes a key that is ignored", c.name)
+					}
 				case c.program != nil:
 					if good++; err != nil {
 						t.Errorf("%s: the schema refuses a file without mistakes: %v", c.name, err)
+					}
+					lines, texts := misspellings(t, schema, c.find(s.Root))
+					for i, text := range texts {
+						if misspelt++; misspelt%step != 0 {
+							continue
+						}
+						if err, ok := fits(t, schema, c.name, text); err == nil && ok {
+							taken = append(taken, c.name+": "+lines[i])
+						}
 					}
 				case slices.ContainsFunc(c.list, func(d diag.Diagnostic) bool {
 					return d.Severity == diag.Error && slices.Contains(wrongShapes, d.Code) && d.Span.File != nil && d.Span.File.Name == c.dir+"/"+s.Root
@@ -92,8 +149,11 @@ func TestSchema(t *testing.T) {
 					t.Errorf("the schema takes\n%s", text)
 				}
 			}
-			if good < 25 || wrong < 3 || len(misshapen[s.Name]) < 5 {
-				t.Errorf("%d files without mistakes, %d of a wrong shape", good, wrong)
+			if len(taken) > 0 {
+				t.Errorf("of %d misspelt keys the schema takes\n%s", misspelt, strings.Join(taken, "\n"))
+			}
+			if misspelt < 500 || good < 25 || wrong < 3 || len(misshapen[s.Name]) < 5 {
+				t.Errorf("%d files without mistakes, %d of a wrong shape, %d misspelt keys", good, wrong, misspelt)
 			}
 		})
 	}

@@ -111,7 +111,10 @@ func shapeSchema(s *Shape) *ir.Object {
 	if len(required) > 0 {
 		out.Entries = append(out.Entries, entry("required", texts(required)))
 	}
-	if !s.Open && !s.Any {
+	if s.Open {
+		out.Entries = append(out.Entries, entry("patternProperties", object(entry(`^(x-|\.)`, object())))) // what holds anchors
+	}
+	if !s.Any {
 		out.Entries = append(out.Entries, entry("additionalProperties", flag(false)))
 	}
 	return out
