@@ -394,22 +394,11 @@ func TestRun(t *testing.T) {
 			t.Skip(err)
 		}
 		t.Parallel()
-		dir := t.TempDir()
-		for _, f := range c.archive.Files {
-			if !strings.HasPrefix(f.Name, "want/") {
-				name := filepath.Join(dir, filepath.FromSlash(f.Name))
-				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(name, f.Data, mode(f.Name)); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		dir := c.unpack(t)
 		cmd := exec.CommandContext(t.Context(), exe, c.dir, c.input())
 		cmd.Dir = dir
 		asked := filepath.Join(t.TempDir(), "asked")
-		cmd.Env = append(os.Environ(), "ASKED="+asked, "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		cmd.Env = c.env(dir, asked)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
@@ -421,6 +410,29 @@ func TestRun(t *testing.T) {
 		c.compare(t, "want/asked", string(told))
 		c.save(t)
 	})
+}
+
+// unpack writes the files of the case to a folder of its own.
+func (c *testcase) unpack(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range c.archive.Files {
+		if !strings.HasPrefix(f.Name, "want/") {
+			name := filepath.Join(dir, filepath.FromSlash(f.Name))
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, f.Data, mode(f.Name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// env is the environment of a program that runs the case in a folder, and writes what models are told to a file.
+func (c *testcase) env(dir, asked string) []string {
+	return append(os.Environ(), "ASKED="+asked, "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=", "FLOWGEN_FILE=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // mode makes programs of what is in bin.
