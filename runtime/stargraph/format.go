@@ -67,6 +67,9 @@ func formatValue(v value.Value, format string) (string, error) {
 	case value.IntKind:
 		return FormatInt(v.Int(), format)
 	case value.FloatKind:
+		if n := py.Big(v); n != nil {
+			return py.FormatBig(n, format)
+		}
 		return FormatFloat(v.Float(), format)
 	case value.BoolKind:
 		return FormatBool(v.Bool(), format)

@@ -11,7 +11,7 @@ import (
 
 // AppendCanonical appends v as canonical JSON (RFC 8785): no white space, keys in the order of their UTF-16 code units,
 // numbers as ECMAScript writes them. Integers beyond 2^53 keep their digits, where the RFC would round them to a float:
-// two different int64 must not become one.
+// two different integers must not become one.
 func AppendCanonical(b []byte, v any) ([]byte, error) {
 	j, err := json.Marshal(v)
 	if err != nil {
@@ -149,13 +149,13 @@ func (c *canon) number() ([]byte, *ToolError) {
 		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return strconv.AppendInt(nil, n, 10), nil
 		}
-		if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
-			return strconv.AppendUint(nil, n, 10), nil
-		}
 	}
 	f, ferr := strconv.ParseFloat(string(text), 64)
 	if ferr != nil {
 		return nil, c.fail("the number %s is too large", Clip(string(text), 40))
+	}
+	if integer { // beyond 64 bits
+		return text, nil
 	}
 	return appendFloat(nil, f), nil
 }

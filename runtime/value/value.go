@@ -36,8 +36,8 @@ func (k Kind) String() string {
 // Int and float, null and the empty list, and the order of keys survive a round trip through JSON.
 type Value struct {
 	kind Kind
-	bits uint64 // bool, int, float
-	text string
+	bits uint64     // bool, int, float
+	text string     // string; of a float the digits of the integer that it stands for
 	tree *valueTree // list and map; never nil for them
 }
 
@@ -69,6 +69,15 @@ func Int(n int64) Value { return Value{kind: IntKind, bits: uint64(n)} }
 
 // FloatValue returns a float. NaN and infinities cannot be encoded.
 func Float(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bits(f)} }
+
+// Digits are the decimal digits of an integer that JSON or another language has and 64 bits do not: 36893488147419103232. Its kind
+// is float, with the nearest value, and its JSON has the digits. It is "" for all other values.
+func (v Value) Digits() string {
+	if v.kind != FloatKind {
+		return ""
+	}
+	return v.text
+}
 
 // StringValue returns a string.
 func String(s string) Value { return Value{kind: StringKind, text: s} }
@@ -287,7 +296,7 @@ func (v Value) Equal(w Value) bool {
 	}
 	switch v.kind {
 	case FloatKind:
-		return v.Float() == w.Float()
+		return v.Float() == w.Float() && v.text == w.text
 	case ListKind:
 		return slices.EqualFunc(v.tree.items, w.tree.items, Value.Equal)
 	case MapKind:
@@ -306,7 +315,7 @@ var (
 	errTooDeep   = errors.New("value is nested more than " + strconv.Itoa(maxDepth) + " deep")
 )
 
-// MarshalJSON writes the value compactly, keys in their order. A float always has a fraction or an exponent.
+// MarshalJSON writes the value compactly, keys in their order. A float has a fraction or an exponent, or Digits.
 func (v Value) MarshalJSON() ([]byte, error) { return v.append(nil, 0) }
 
 func (v Value) append(b []byte, depth int) (_ []byte, err error) {
@@ -319,6 +328,9 @@ func (v Value) append(b []byte, depth int) (_ []byte, err error) {
 	case IntKind:
 		return strconv.AppendInt(b, v.Int(), 10), nil
 	case FloatKind:
+		if v.text != "" {
+			return append(b, v.text...), nil
+		}
 		return appendValueFloat(b, v.Float())
 	case StringKind:
 		return appendString(b, v.text), nil
@@ -477,7 +489,11 @@ func (s *scanner) numberValue() (Value, *ToolError) {
 		return Value{}, err
 	}
 	f, _ := strconv.ParseFloat(string(text), 64)
-	return Float(f), nil
+	out := Float(f)
+	if integer {
+		out.text = string(text)
+	}
+	return out, nil
 }
 
 // inRange refuses a number beyond those of float64.

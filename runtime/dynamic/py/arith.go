@@ -1,6 +1,7 @@
 package py
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -94,6 +95,9 @@ func arithmetic(op string, a, b value.Value, whole func(a, b int64) (int64, erro
 
 // TypeName is the name of the type that Python gives a value.
 func TypeName(v value.Value) string {
+	if v.Digits() != "" {
+		return "int"
+	}
 	return map[value.Kind]string{value.BoolKind: "bool", value.IntKind: "int", value.FloatKind: "float", value.StringKind: "str",
 		value.ListKind: "list", value.MapKind: "dict"}[v.Kind()] + map[bool]string{true: "NoneType"}[v.IsNull()]
 }
@@ -116,7 +120,7 @@ func repr(b *strings.Builder, v value.Value, depth int) {
 	case value.BoolKind:
 		b.WriteString(map[bool]string{true: "True", false: "False"}[v.Bool()])
 	case value.FloatKind:
-		b.WriteString(reprFloat(v.Float()))
+		b.WriteString(cmp.Or(v.Digits(), reprFloat(v.Float())))
 	case value.StringKind:
 		reprText(b, v.String())
 	case value.ListKind, value.MapKind:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -228,6 +229,24 @@ func FormatInt(v int64, text string) (string, error) {
 	if text == "" {
 		return strconv.FormatInt(v, 10), nil
 	}
+	return formatInt(v, float64(v), func(base int) string { return strconv.FormatInt(v, base) }, text)
+}
+
+// FormatBig is format(v, text) of an integer that need not fit into 64 bits.
+func FormatBig(v *big.Int, text string) (string, error) {
+	if text == "" {
+		return v.String(), nil
+	}
+	f, _ := new(big.Float).SetInt(v).Float64()
+	r := int64(v.Sign()) * math.MaxInt64 // no character
+	if v.IsInt64() {
+		r = v.Int64()
+	}
+	return formatInt(r, f, v.Text, text)
+}
+
+// formatInt formats an integer: v is its sign and, as far as it has one, its character.
+func formatInt(v int64, f float64, in func(base int) string, text string) (string, error) {
 	s, err := parse(text, '>')
 	if err != nil {
 		return "", err
@@ -235,7 +254,7 @@ func FormatInt(v int64, text string) (string, error) {
 	base := map[byte]int{0: 10, 'd': 10, 'n': 10, 'b': 2, 'o': 8, 'x': 16, 'X': 16}[s.typ]
 	switch {
 	case s.typ != 0 && strings.IndexByte("eEfFgG%", s.typ) >= 0:
-		return s.float(float64(v))
+		return s.float(f)
 	case s.typ == 'c':
 		switch {
 		case s.sign != 0 || s.alt || s.precision >= 0 || s.group != 0:
@@ -251,7 +270,7 @@ func FormatInt(v int64, text string) (string, error) {
 	case s.precision >= 0:
 		return "", errors.New("precision not allowed in integer format specifier")
 	}
-	digits := strconv.FormatInt(v, base)
+	digits := in(base)
 	digits = strings.TrimPrefix(digits, "-")
 	if s.typ == 'X' {
 		digits = strings.ToUpper(digits)

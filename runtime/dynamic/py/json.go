@@ -1,6 +1,7 @@
 package py
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func appendJSON(b []byte, v value.Value, indent, depth int, sorted bool) []byte 
 	}
 	switch v.Kind() {
 	case value.FloatKind:
-		return append(b, reprFloat(v.Float())...)
+		return append(b, cmp.Or(v.Digits(), reprFloat(v.Float()))...)
 	case value.StringKind:
 		return quoteJSON(b, v.String())
 	case value.ListKind, value.MapKind:

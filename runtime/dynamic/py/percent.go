@@ -104,6 +104,9 @@ func Spec(v value.Value, spec string) (string, error) {
 	case value.IntKind:
 		return FormatInt(v.Int(), spec)
 	case value.FloatKind:
+		if n := Big(v); n != nil {
+			return FormatBig(n, spec)
+		}
 		return FormatFloat(v.Float(), spec)
 	case value.BoolKind:
 		if spec != "" {

@@ -4,6 +4,8 @@ package py
 import (
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
 	"github.com/flowgen-dev/flowgen/runtime/value"
+	"math"
+	"math/big"
 )
 
 // Equal is a == b. Numbers and booleans are equal when their values are: 1 == 1.0 == True.
@@ -77,7 +79,29 @@ func numbers(a, b value.Value) int {
 	if a.Kind() == value.IntKind && b.Kind() == value.IntKind {
 		return sign(a.Int(), b.Int())
 	}
-	return sign(a.Float(), b.Float())
+	x, y := Big(a), Big(b)
+	switch f, g := a.Float(), b.Float(); {
+	case x != nil && y != nil:
+		return x.Cmp(y)
+	case x != nil && !math.IsNaN(g):
+		return new(big.Float).SetInt(x).Cmp(big.NewFloat(g))
+	case y != nil && !math.IsNaN(f):
+		return big.NewFloat(f).Cmp(new(big.Float).SetInt(y))
+	default:
+		return sign(f, g)
+	}
+}
+
+// Big is an integer of any size, nil for other values.
+func Big(v value.Value) *big.Int {
+	if v.Kind() == value.IntKind {
+		return big.NewInt(v.Int())
+	}
+	if digits := v.Digits(); digits != "" {
+		n, _ := new(big.Int).SetString(digits, 10)
+		return n
+	}
+	return nil
 }
 
 func sign[T int64 | float64 | string](a, b T) int {
