@@ -143,6 +143,9 @@ func (c *Condition) operand(p *dialect.Predicate) (string, *schema.Type) {
 	case "const":
 		switch p.Lit.Tag {
 		case "!!int":
+			if _, err := strconv.ParseInt(p.Lit.Text.Value, 0, 64); err != nil {
+				return "", nil // native ints have 64 bits
+			}
 			return p.Lit.Text.Value, schema.IntType
 		case "!!float":
 			return p.Lit.Text.Value, schema.FloatType

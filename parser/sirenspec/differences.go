@@ -42,6 +42,6 @@ var Differences = []dialect.Difference{
 	dialect.Differ("an `env_file` that is not there", "the pages say nothing", "", "the file is refused; here `flowgen run` refuses it, and built programs use the variables that they have"),
 	dialect.Differ("`{{ inputs.x }}` of a workflow", "what a workflow that runs it gives", "", "the same; here also what the command line gives, as `--input x=...`"),
 	dialect.Differ("what a Python function returns", "the pages say nothing", "", "any object; here what JSON holds, so that tuples and sets are lists, and dataclasses maps; other objects are their texts"),
-	dialect.Differ("an int of Python beyond 64 bits", "the pages say nothing", "", "it is exact; here it is a float"),
+	dialect.Differ("an int of Python beyond 1.8e308", "the pages say nothing", "", "it is exact; here a function that returns one fails, and in `when` it is infinity"),
 	dialect.Differ("a module of Python", "found in sys.path of the process", "a warning when it is not found", "the same; here it is looked for next to the workflow first, and becomes part of the program"),
 }

@@ -25,6 +25,7 @@ var (
 
 	fnStr      = operand("Str", textType)
 	fnInt      = operand("Int", intType)
+	fnDigits   = operand("Digits", schema.StringType)
 	fnFloat    = operand("Float", schema.FloatType)
 	fnBool     = operand("Bool", boolType)
 	fnNone     = operand("None")
@@ -72,7 +73,7 @@ var (
 
 // conditionFunctions are all of these.
 func conditionFunctions() []*expr.Func {
-	out := []*expr.Func{fnWhen, fnHolds, fnStr, fnInt, fnFloat, fnBool, fnNone, fnBucket, fnNamed, fnArgument, fnValues, fnTuple, fnUnknown, fnAt, fnTrue, fnAnd, fnOrElse, fnIf, fnArithmetic,
+	out := []*expr.Func{fnWhen, fnHolds, fnStr, fnInt, fnDigits, fnFloat, fnBool, fnNone, fnBucket, fnNamed, fnArgument, fnValues, fnTuple, fnUnknown, fnAt, fnTrue, fnAnd, fnOrElse, fnIf, fnArithmetic,
 		fnMethod, fnLambda, fnFunction, fnBind, fnBound, fnGenerator, fnSetLit, fnEachOf, fnListOf, fnSetOf, fnDictOf}
 	for _, m := range []map[string]*expr.Func{callTable, testTable} {
 		for _, f := range m {

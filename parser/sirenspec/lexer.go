@@ -1,6 +1,7 @@
 package sirenspec
 
 import (
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -95,6 +96,10 @@ func (c *condition) number(text string, i int) (token, bool) {
 	t := token{"int", text, i, i + len(text)}
 	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
 		t.text = strconv.FormatInt(n, 10)
+		return t, true
+	}
+	if n, ok := new(big.Int).SetString(text, 0); ok {
+		t.text = n.String()
 		return t, true
 	}
 	f, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)

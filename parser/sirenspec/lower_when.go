@@ -183,6 +183,9 @@ func (l *lowering) pythonConstant(s *ir.Scalar) *expr.Node {
 	case "!!bool":
 		return expr.Invoke(fnBool, expr.Const(text == "true"))
 	case "!!int":
+		if _, err := strconv.ParseInt(text, 0, 64); err != nil {
+			return expr.Invoke(fnDigits, expr.Const(text))
+		}
 		return expr.Invoke(fnInt, number(text))
 	case "!!float":
 		f, _ := strconv.ParseFloat(text, 64) // the reader has written it

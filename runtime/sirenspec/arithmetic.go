@@ -2,9 +2,11 @@ package sirenspec
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
@@ -22,8 +24,8 @@ func whole(v value.Value) (int64, bool) {
 	return 0, false
 }
 
-// Arithmetic is an operator of Python between two values: + - * / // % and **. What is too large for 64 bits goes on as a
-// number with a fraction.
+// Arithmetic is an operator of Python between two values: + - * / // % and **. An integer that is too
+// large for a float goes on as infinity.
 func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
 	if v, done := c.bits(op, x, y); done {
 		return v
@@ -51,6 +53,9 @@ func (c *Condition) Arithmetic(op string, x, y Operand) Operand {
 		if v, ok := wholes(op, n, m); ok {
 			return Int(v)
 		}
+	}
+	if v, ok := large(op, x.v, y.v); ok {
+		return Operand{v: v}
 	}
 	return c.floats(op, a, b)
 }
@@ -144,6 +149,67 @@ func wholes(op string, a, b int64) (int64, bool) {
 		return n, true
 	}
 	return 0, false
+}
+
+// integer is a number as an int of Python of any size, nil for others.
+func integer(v value.Value) *big.Int {
+	if n, ok := whole(v); ok {
+		return big.NewInt(n)
+	}
+	return py.Big(v)
+}
+
+// large is an operator on integers of any size; ok is false when one is none, or the result is too large for a float. b is not 0
+// where that is divided by.
+func large(op string, x, y value.Value) (v value.Value, ok bool) {
+	a, b := integer(x), integer(y)
+	if a == nil || b == nil {
+		return v, false
+	}
+	n, rest := new(big.Int), new(big.Int)
+	switch op {
+	case "+":
+		n.Add(a, b)
+	case "-":
+		n.Sub(a, b)
+	case "*":
+		n.Mul(a, b)
+	case "/":
+		f, _ := new(big.Rat).SetFrac(a, b).Float64()
+		return value.Float(f), true
+	case "//", "%":
+		if n.QuoRem(a, b, rest); rest.Sign() != 0 && rest.Sign() != b.Sign() { // Python rounds down
+			n.Sub(n, big.NewInt(1))
+			rest.Add(rest, b)
+		}
+		if op == "%" {
+			n = rest
+		}
+	case "**":
+		if b.Sign() < 0 || !b.IsInt64() || int64(a.BitLen())*min(b.Int64(), maxRepeated) > maxRepeated {
+			return v, false
+		}
+		n.Exp(a, b, nil)
+	case "&":
+		n.And(a, b)
+	case "|":
+		n.Or(a, b)
+	case "^":
+		n.Xor(a, b)
+	case "<<", ">>":
+		if b.Sign() < 0 || !b.IsInt64() || b.Int64() > 4096 {
+			return v, false
+		}
+		if op == ">>" {
+			n.Rsh(a, uint(b.Int64()))
+		} else {
+			n.Lsh(a, uint(b.Int64()))
+		}
+	default:
+		return v, false
+	}
+	v, err := value.Parse([]byte(n.String()))
+	return v, err == nil
 }
 
 func (c *Condition) floats(op string, a, b float64) Operand {

@@ -3,6 +3,7 @@ package sirenspec
 import (
 	"go/token"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,8 @@ func (c *Condition) ToInt(args ...Operand) Operand {
 	case value.FloatKind:
 		f := math.Trunc(x.v.Float())
 		switch {
+		case x.v.Digits() != "":
+			return Operand{v: x.v}
 		case math.IsNaN(f):
 			return c.raise("cannot convert float NaN to integer")
 		case math.IsInf(f, 0):
@@ -81,11 +84,15 @@ func (c *Condition) ToInt(args ...Operand) Operand {
 		case math.Abs(f) < 1<<63:
 			return Int(int64(f))
 		}
-		return Float(f)
+		n, _ := big.NewFloat(f).Int(nil)
+		return Digits(n.String())
 	case value.StringKind:
 		text := strings.TrimFunc(x.v.String(), unicode.IsSpace)
 		if n, err := strconv.ParseInt(digits(text), 10, 64); err == nil {
 			return Int(n)
+		}
+		if n, ok := new(big.Int).SetString(digits(text), 10); ok {
+			return Digits(n.String())
 		}
 		return c.raise("invalid literal for int() with base 10: " + repr(x.v))
 	}

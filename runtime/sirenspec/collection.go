@@ -157,11 +157,13 @@ func (c *Condition) Nth(x, i, n Operand) Operand {
 
 // Invert is ~x.
 func (c *Condition) Invert(x Operand) Operand {
-	n, ok := whole(x.v)
-	if !ok {
-		return c.fail()
+	if n, ok := whole(x.v); ok {
+		return Int(^n)
 	}
-	return Int(^n)
+	if v, ok := large("-", value.Int(-1), x.v); ok {
+		return Operand{v: v}
+	}
+	return c.fail()
 }
 
 // bits is an operator on bits, sets or dicts; done is false for all else.
@@ -176,7 +178,12 @@ func (c *Condition) bits(op string, x, y Operand) (out Operand, done bool) {
 		return c.combined(op, x, y), true
 	case op == "|" && x.v.Kind() == value.MapKind && y.v.Kind() == value.MapKind && !x.dotted && !y.dotted:
 		return Operand{v: merged(x.v, y.v)}, true
+	case okM && m < 0 && (op == "<<" || op == ">>") && integer(x.v) != nil:
+		return c.raise("negative shift count"), true
 	case !okN || !okM:
+		if v, ok := large(op, x.v, y.v); ok {
+			return Operand{v: v}, true
+		}
 		return c.fail(), true
 	}
 	both := x.v.Kind() == value.BoolKind && y.v.Kind() == value.BoolKind
@@ -198,8 +205,6 @@ func (c *Condition) bits(op string, x, y Operand) (out Operand, done bool) {
 
 func (c *Condition) shifted(op string, n, m int64) Operand {
 	switch {
-	case m < 0:
-		return c.raise("negative shift count")
 	case op == ">>":
 		return Int(n >> min(m, 63))
 	case n == 0:
@@ -208,6 +213,9 @@ func (c *Condition) shifted(op string, n, m int64) Operand {
 		return Int(n << m)
 	case m > 4096:
 		return c.raise("the value is too large")
+	}
+	if v, ok := large(op, value.Int(n), value.Int(m)); ok {
+		return Operand{v: v}
 	}
 	return Float(math.Ldexp(float64(n), int(m)))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/py"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
@@ -53,6 +54,15 @@ func Str(s string) Operand { return Operand{v: value.String(s)} }
 
 // Int is an integer.
 func Int(n int64) Operand { return Operand{v: value.Int(n)} }
+
+// Digits is an integer beyond 64 bits.
+func Digits(s string) Operand {
+	v, err := value.Parse([]byte(s))
+	if err != nil { // too large for a float
+		return Float(math.Inf(1))
+	}
+	return Operand{v: v}
+}
 
 // Float is a number with a fraction.
 func Float(f float64) Operand { return Operand{v: value.Float(f)} }
@@ -178,7 +188,7 @@ func equal(a, b value.Value, depth int) bool {
 	y, numberB := number(b)
 	switch {
 	case numberA || numberB:
-		return numberA && numberB && x == y
+		return numberA && numberB && x == y && py.Equal(dynamic.Of(a), dynamic.Of(b))
 	case a.Kind() != b.Kind() || a.Len() != b.Len() && a.Kind() != value.StringKind || depth > maxDepth:
 		return false
 	case a.Kind() == value.ListKind:
@@ -252,14 +262,10 @@ func compare(a, b value.Value, depth int) (int, bool) {
 	x, numberA := number(a)
 	y, numberB := number(b)
 	switch {
-	case numberA && numberB && x < y:
-		return -1, true
-	case numberA && numberB && x > y:
-		return 1, true
-	case numberA && numberB && x == y:
-		return 0, true
-	case numberA && numberB:
+	case numberA && numberB && (math.IsNaN(x) || math.IsNaN(y)):
 		return unordered, true
+	case numberA && numberB:
+		return py.Compare(dynamic.Of(a), dynamic.Of(b))
 	case a.Kind() == value.StringKind && b.Kind() == value.StringKind:
 		return strings.Compare(a.String(), b.String()), true // bytes of UTF-8 are in the order of characters
 	case a.Kind() == value.ListKind && b.Kind() == value.ListKind && depth < maxDepth:

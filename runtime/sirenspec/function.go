@@ -2,6 +2,7 @@ package sirenspec
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,7 +272,7 @@ func (c *Condition) ofNumber(v value.Value, name string, args []Operand) Operand
 	switch {
 	case len(args) > 0:
 	case name == "is_integer" && v.Kind() == value.FloatKind:
-		return Bool(v.Float() == float64(int64(v.Float())))
+		return Bool(v.Float() == math.Trunc(v.Float()))
 	case name == "is_integer":
 		return Bool(true)
 	case name == "bit_length" && isWhole:
@@ -279,6 +280,8 @@ func (c *Condition) ofNumber(v value.Value, name string, args []Operand) Operand
 			n = -n
 		}
 		return Int(int64(len(strings.TrimLeft(strconv.FormatInt(n, 2), "0"))))
+	case name == "bit_length" && v.Digits() != "":
+		return Int(int64(py.Big(v).BitLen()))
 	}
 	return c.fail()
 }

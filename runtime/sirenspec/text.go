@@ -1,6 +1,7 @@
 package sirenspec
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func appendRepr(b []byte, v value.Value, depth int) []byte {
 		}
 		return append(b, "False"...)
 	case value.FloatKind:
-		return append(b, floatText(v.Float())...)
+		return append(b, cmp.Or(v.Digits(), floatText(v.Float()))...)
 	case value.StringKind:
 		return appendQuoted(b, v.String())
 	case value.ListKind:
