@@ -88,7 +88,7 @@ const envelopes = 20
 // block, as it is. What is not JSON is an error.
 func Unwrap(text string) (value.Value, error) {
 	for range envelopes {
-		v, err := value.Parse([]byte(text))
+		v, err := js.Parse([]byte(text))
 		if err != nil {
 			break
 		}
@@ -98,7 +98,7 @@ func Unwrap(text string) (value.Value, error) {
 		}
 		text = inner.String()
 	}
-	v, err := value.Parse([]byte(strings.TrimSpace(fenced(text))))
+	v, err := js.Parse([]byte(strings.TrimSpace(fenced(text))))
 	if err != nil {
 		return v, value.Errorf(value.ValidationError, "the output is not JSON: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/dynamic/js"
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/tool"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -110,7 +111,7 @@ func records(uri, format string, data []byte) (value.Value, error) {
 	case "jsonl":
 		return lineRecords(uri, data)
 	}
-	v, err := value.Parse(data)
+	v, err := js.Parse(data)
 	if err != nil {
 		return v, value.Errorf(value.ValidationError, "dataset %s is not JSON: %v", uri, err)
 	}
@@ -129,7 +130,7 @@ func lineRecords(uri string, data []byte) (value.Value, error) {
 		if len(line) == 0 {
 			continue
 		}
-		v, err := value.Parse(line)
+		v, err := js.Parse(line)
 		if err != nil {
 			return v, value.Errorf(value.ValidationError, "dataset %s, line %d is not JSON: %v", uri, n, err)
 		}
@@ -193,7 +194,7 @@ func (f *Flow) Response(r *flow.Run, n *flow.Node, t *flow.Tool[struct{}, string
 
 // Array is an answer that has to be an array.
 func Array(text string) (value.Value, error) {
-	v, err := value.Parse([]byte(text))
+	v, err := js.Parse([]byte(text))
 	switch {
 	case err != nil:
 		return v, value.Errorf(value.ValidationError, "the answer is not JSON: %v", err)
@@ -205,7 +206,7 @@ func Array(text string) (value.Value, error) {
 
 // Wrapped is an answer that is the one item of an array when it is none.
 func Wrapped(text string) (value.Value, error) {
-	v, err := value.Parse([]byte(text))
+	v, err := js.Parse([]byte(text))
 	switch {
 	case err != nil:
 		return v, value.Errorf(value.ValidationError, "the answer is not JSON: %v", err)
