@@ -12,13 +12,10 @@ import (
 
 // A Field is a value that may not be there, which is something else than null. The zero Field is absent. Fields are
 // immutable and safe for concurrent use.
-type Field struct {
-	value   value.Value
-	present bool
-}
+type Field struct{ of value.Optional }
 
 // Of is a field that is there.
-func Of(v value.Value) Field { return Field{v, true} }
+func Of(v value.Value) Field { return Field{v.Some()} }
 
 // Text, Number, Whole, Flag and Null are constants.
 func Text(s string) Field { return Of(value.String(s)) }
@@ -36,21 +33,23 @@ func Flag(b bool) Field { return Of(value.Bool(b)) }
 func Null() Field { return Of(value.Null()) }
 
 // Value is the value, null when it is not there.
-func (f Field) Value() value.Value { return f.value }
+func (f Field) Value() value.Value { return f.of.Value() }
 
 // Present reports whether there is a value, null included.
-func (f Field) Present() bool { return f.present }
+func (f Field) Present() bool { return f.of.Present() }
 
 // IsZero reports whether the field is absent, so that JSON leaves it out.
-func (f Field) IsZero() bool { return !f.present }
+func (f Field) IsZero() bool { return !f.Present() }
 
 // MarshalJSON implements json.Marshaler.
-func (f Field) MarshalJSON() ([]byte, error) { return f.value.MarshalJSON() }
+func (f Field) MarshalJSON() ([]byte, error) { return f.Value().MarshalJSON() }
 
 // UnmarshalJSON implements json.Unmarshaler. What is read is there, even when it is null.
 func (f *Field) UnmarshalJSON(b []byte) error {
-	f.present = true
-	return f.value.UnmarshalJSON(b)
+	var v value.Value
+	err := v.UnmarshalJSON(b)
+	*f = Of(v)
+	return err
 }
 
 // TakesNull says to value.Decode that a field can be null.
@@ -58,20 +57,21 @@ func (f *Field) TakesNull() {}
 
 // OrNull is the field, or null when it is absent.
 func (f Field) OrNull() Field {
-	f.present = true
-	return f
+	return Of(f.Value())
 }
 
 // NonNull is the field, absent when its value is null.
 func (f Field) NonNull() Field {
-	f.present = f.present && !f.value.IsNull()
+	if f.Value().IsNull() {
+		return Field{}
+	}
 	return f
 }
 
 // At is the value below the keys of maps; absent when one of them is missing.
 func (f Field) At(path ...string) Field {
 	for _, key := range path {
-		v, ok := f.value.Get(key)
+		v, ok := f.Value().Get(key)
 		if !ok {
 			return Field{}
 		}
@@ -98,7 +98,7 @@ func (e Entry) Field() Field { return e.field }
 // Find is the last of the entries with a key, absent when there is none.
 func Find(entries []Entry, key string) Field {
 	for i := len(entries) - 1; i >= 0; i-- {
-		if e := &entries[i]; e.key == key && e.field.present {
+		if e := &entries[i]; e.key == key && e.field.Present() {
 			return e.field
 		}
 	}
@@ -110,7 +110,7 @@ func Find(entries []Entry, key string) Field {
 func Object(entries ...Entry) Field {
 	return Of(value.MapOf(len(entries), func(i int) (string, value.Value, bool) {
 		e := &entries[i]
-		return e.key, e.field.value, e.field.present
+		return e.key, e.field.Value(), e.field.Present()
 	}))
 }
 
@@ -119,9 +119,9 @@ func (f Field) With(entries ...Entry) Field {
 	if len(entries) == 0 {
 		return f
 	}
-	all := make([]Entry, 0, f.value.Len()+len(entries))
-	for i, key := range f.value.Keys() {
-		all = append(all, Put(key, Of(f.value.Index(i))))
+	all := make([]Entry, 0, f.Value().Len()+len(entries))
+	for i, key := range f.Value().Keys() {
+		all = append(all, Put(key, Of(f.Value().Index(i))))
 	}
 	return Object(append(all, entries...)...)
 }
@@ -130,19 +130,19 @@ func (f Field) With(entries ...Entry) Field {
 func List(items ...Field) Field {
 	all := make([]value.Value, len(items))
 	for i, f := range items {
-		all[i] = f.value
+		all[i] = f.Value()
 	}
 	return Of(value.List(all...))
 }
 
 // Items are the items of a list, and whether it is one.
 func (f Field) Items() ([]value.Value, bool) {
-	if f.value.Kind() != value.ListKind {
+	if f.Value().Kind() != value.ListKind {
 		return nil, false
 	}
-	items := make([]value.Value, f.value.Len())
+	items := make([]value.Value, f.Value().Len())
 	for i := range items {
-		items[i] = f.value.Index(i)
+		items[i] = f.Value().Index(i)
 	}
 	return items, true
 }

@@ -80,7 +80,7 @@ func (e *WriteError) Error() string {
 func Snapshot(slots []Slot) Field {
 	return Of(value.MapOf(len(slots), func(i int) (string, value.Value, bool) {
 		s := &slots[i]
-		return s.Name, s.Field.value, s.Field.present
+		return s.Name, s.Field.Value(), s.Field.Present()
 	}))
 }
 
@@ -111,7 +111,7 @@ func Write(slots []Slot, delta []value.Entry, try bool) error {
 	for i, s := range places {
 		v := delta[i].Value
 		if s.Merge == Append {
-			v = appended(s.Field.value, v)
+			v = appended(s.Field.Value(), v)
 		}
 		*s.Field = Of(v)
 	}
@@ -129,7 +129,7 @@ func place(slots []Slot, key string, v value.Value) (*Slot, error) {
 			return nil, &WriteError{*s, NoList, v}
 		case !s.Type.Holds(v):
 			return nil, &WriteError{*s, Mistyped, v}
-		case s.Merge == Once && s.Field.present:
+		case s.Merge == Once && s.Field.Present():
 			return nil, &WriteError{*s, Again, v}
 		}
 		return s, nil

@@ -241,12 +241,12 @@ func withArticle(k Kind) string {
 }
 
 func unlike(what string, v Value) error {
-	return &argError{message: what + " expected, " + withArticle(v.kind) + " given"}
+	return &argError{message: what + " expected, " + withArticle(v.Kind()) + " given"}
 }
 
 // AsString reads text.
 func AsString[T ~string](v Value) (T, error) {
-	if v.kind != StringKind {
+	if v.Kind() != StringKind {
 		return "", unlike("a string", v)
 	}
 	return T(v.text), nil
@@ -254,7 +254,7 @@ func AsString[T ~string](v Value) (T, error) {
 
 // AsBool reads true or false.
 func AsBool[T ~bool](v Value) (T, error) {
-	if v.kind != BoolKind {
+	if v.Kind() != BoolKind {
 		return false, unlike("a bool", v)
 	}
 	return v.bits == 1, nil
@@ -267,10 +267,10 @@ type Integer interface {
 
 // AsInt reads an integer that fits T.
 func AsInt[T Integer](v Value) (T, error) {
-	if v.kind == FloatKind && math.Trunc(v.Float()) == v.Float() && math.Abs(v.Float()) >= 1<<63 {
+	if v.Kind() == FloatKind && math.Trunc(v.Float()) == v.Float() && math.Abs(v.Float()) >= 1<<63 {
 		return 0, &argError{message: FormatFloat(v.Float()) + " is out of range"} // it was written as an integer
 	}
-	if v.kind != IntKind {
+	if v.Kind() != IntKind {
 		return 0, unlike("an integer", v)
 	}
 	n := int64(v.bits)
@@ -283,7 +283,7 @@ func AsInt[T Integer](v Value) (T, error) {
 
 // AsFloat reads a number.
 func AsFloat[T ~float32 | ~float64](v Value) (T, error) {
-	if v.kind != FloatKind && v.kind != IntKind {
+	if v.Kind() != FloatKind && v.Kind() != IntKind {
 		return 0, unlike("a number", v)
 	}
 	f := v.Float()
@@ -300,7 +300,7 @@ func AsValue(v Value) (Value, error) { return v, nil }
 // AsList reads a list whose items as reads.
 func AsList[T any](as func(Value) (T, error)) func(Value) ([]T, error) {
 	return func(v Value) ([]T, error) {
-		if v.kind != ListKind {
+		if v.Kind() != ListKind {
 			return nil, unlike("a list", v)
 		}
 		out := make([]T, len(v.tree.items))
@@ -323,7 +323,7 @@ func AsList[T any](as func(Value) (T, error)) func(Value) ([]T, error) {
 // AsMap reads an object of any keys whose values as reads.
 func AsMap[T any](as func(Value) (T, error)) func(Value) (map[string]T, error) {
 	return func(v Value) (map[string]T, error) {
-		if v.kind != MapKind {
+		if v.Kind() != MapKind {
 			return nil, unlike("an object", v)
 		}
 		out := make(map[string]T, len(v.tree.items))

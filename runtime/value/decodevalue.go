@@ -161,32 +161,32 @@ func (s *taker) take(p unsafe.Pointer, v Value, depth int) bool {
 	if s.kind == byText || depth > maxPlain {
 		return false
 	}
-	if v.kind == NullKind {
+	if v.Kind() == NullKind {
 		return s.kind == aPointer
 	}
 	switch s.kind {
 	case aBool:
 		*(*bool)(p) = v.Bool()
-		return v.kind == BoolKind
+		return v.Kind() == BoolKind
 	case aString:
 		*(*string)(p) = v.text
-		return v.kind == StringKind && utf8.ValidString(v.text)
+		return v.Kind() == StringKind && utf8.ValidString(v.text)
 	case aFloat:
 		f := v.Float()
 		*(*float64)(p) = f
-		return (v.kind == IntKind || v.kind == FloatKind) && !math.IsNaN(f) && !math.IsInf(f, 0)
+		return (v.Kind() == IntKind || v.Kind() == FloatKind) && !math.IsNaN(f) && !math.IsInf(f, 0)
 	case anInt:
-		return v.kind == IntKind && s.takeInt(p, v.Int())
+		return v.Kind() == IntKind && s.takeInt(p, v.Int())
 	case aStruct:
-		return v.kind == MapKind && s.takeFields(p, v, depth)
+		return v.Kind() == MapKind && s.takeFields(p, v, depth)
 	case aPointer:
 		to := reflect.New(s.elem.typ).UnsafePointer()
 		*(*unsafe.Pointer)(p) = to
 		return s.elem.take(to, v, depth+1)
 	case aSlice:
-		return v.kind == ListKind && s.takeItems(p, v, depth)
+		return v.Kind() == ListKind && s.takeItems(p, v, depth)
 	}
-	return v.kind == MapKind && s.takeEntries(p, v, depth)
+	return v.Kind() == MapKind && s.takeEntries(p, v, depth)
 }
 
 func (s *taker) takeInt(p unsafe.Pointer, n int64) bool {

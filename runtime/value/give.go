@@ -43,12 +43,12 @@ func At[T any](v *T, key string) (Value, bool, error) {
 //go:noinline
 func entriesAt[T any](to []Entry, v T, key string) ([]Entry, Kind, bool, error) {
 	m, present, err := at(v, key)
-	if m.kind == MapKind {
+	if m.Kind() == MapKind {
 		for i, k := range m.tree.keys {
 			to = append(to, Entry{k, m.tree.items[i]})
 		}
 	}
-	return to, m.kind, present, err
+	return to, m.Kind(), present, err
 }
 
 // at is At of a copy. Of a struct it converts that field alone.
@@ -184,7 +184,7 @@ func (g *giver) giveStruct(p unsafe.Pointer, depth int) (Value, bool) {
 		}
 		t.items[i] = v
 	}
-	return Value{kind: MapKind, tree: t}, true
+	return Value{tree: t}, true
 }
 
 // giveEntries appends what is in the struct at p, which may be behind pointers.

@@ -163,15 +163,19 @@ func spare(v reflect.Value, left, depth int) int {
 
 // spareValue is spare for a Value: what reflect reads does not escape.
 func spareValue(v reflect.Value, left, depth int) int {
-	const kind, text, tree, items, keys = 0, 2, 3, 0, 1 // of the fields of Value and valueTree
+	const tree, text, kind, items, keys = 0, 2, 0, 1, 2 // of the fields of Value and valueTree
 	if left -= number; depth > maxDepth {
 		return -1
 	}
-	switch Kind(v.Field(kind).Uint()) {
+	t := v.Field(tree)
+	if t.IsNil() {
+		return left
+	}
+	t = t.Elem()
+	switch Kind(t.Field(kind).Uint()) {
 	case StringKind:
 		return left - escape*v.Field(text).Len()
 	case ListKind, MapKind:
-		t := v.Field(tree).Elem()
 		for i := 0; i < t.Field(keys).Len() && left >= 0; i++ {
 			left -= escape*t.Field(keys).Index(i).Len() + number
 		}

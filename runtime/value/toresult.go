@@ -19,11 +19,11 @@ func ToValue[T any](v T) (Value, error) {
 		if x == nil {
 			return Value{}, nil
 		}
-		t := &valueTree{items: make([]Value, len(x))}
+		t := &valueTree{kind: ListKind, items: make([]Value, len(x))}
 		for i, s := range x {
 			t.items[i] = String(s)
 		}
-		return Value{kind: ListKind, tree: t}, nil
+		return Value{tree: t}, nil
 	}
 	return Of(v)
 }

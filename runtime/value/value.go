@@ -34,17 +34,42 @@ func (k Kind) String() string {
 // Value is a dynamic value: null, bool, int, float, string, list, or map in the order of its keys. It is what the type
 // any of the workflow language is in Go. Values are immutable and safe for concurrent use; the zero Value is null.
 // Int and float, null and the empty list, and the order of keys survive a round trip through JSON.
-type Value struct {
-	kind Kind
-	bits uint64     // bool, int, float
+type Value struct { // four words in three fields, which Go keeps in registers
+	tree *valueTree // its kind; nil: null
+	bits uint64     // bool, int, float; mark of a string
 	text string     // string; of a float the digits of the integer that it stands for
-	tree *valueTree // list and map; never nil for them
 }
 
+// A valueTree is what a list or a map has, and by its kind what another value is.
 type valueTree struct {
+	kind  Kind
 	items []Value
 	keys  []string       // map: key of each item
 	place map[string]int // large maps only
+}
+
+var isBool, isInt, isFloat, isString = &valueTree{kind: BoolKind}, &valueTree{kind: IntKind}, &valueTree{kind: FloatKind}, &valueTree{kind: StringKind}
+
+// Optional is a Value that may be absent, which is something else than null. The zero Optional is absent.
+type Optional struct{ v Value } // null has a bit; what is absent has none
+
+// Some is the value as an Optional that is present.
+func (v Value) Some() Optional {
+	if v.tree == nil {
+		v.bits = 1
+	}
+	return Optional{v}
+}
+
+// Present reports whether there is a value, null included.
+func (o Optional) Present() bool { return o.v.tree != nil || o.v.bits != 0 }
+
+// Value returns the value, null when it is absent.
+func (o Optional) Value() Value {
+	if o.v.tree == nil {
+		return Value{}
+	}
+	return o.v
 }
 
 // Entry is one entry of a map Value.
@@ -59,36 +84,36 @@ func Null() Value { return Value{} }
 // BoolValue returns a bool.
 func Bool(b bool) Value {
 	if b {
-		return Value{kind: BoolKind, bits: 1}
+		return Value{tree: isBool, bits: 1}
 	}
-	return Value{kind: BoolKind}
+	return Value{tree: isBool}
 }
 
 // IntValue returns an int.
-func Int(n int64) Value { return Value{kind: IntKind, bits: uint64(n)} }
+func Int(n int64) Value { return Value{tree: isInt, bits: uint64(n)} }
 
 // FloatValue returns a float. NaN and infinities cannot be encoded.
-func Float(f float64) Value { return Value{kind: FloatKind, bits: math.Float64bits(f)} }
+func Float(f float64) Value { return Value{tree: isFloat, bits: math.Float64bits(f)} }
 
 // Digits are the decimal digits of an integer that JSON or another language has and 64 bits do not: 36893488147419103232. Its kind
 // is float, with the nearest value, and its JSON has the digits. It is "" for all other values.
 func (v Value) Digits() string {
-	if v.kind != FloatKind {
+	if v.Kind() != FloatKind {
 		return ""
 	}
 	return v.text
 }
 
 // StringValue returns a string.
-func String(s string) Value { return Value{kind: StringKind, text: s} }
+func String(s string) Value { return Value{tree: isString, text: s} }
 
 // Marked returns a string that stands for a value of another language, such as a date: to everything it is its text, and only
 // Mark tells them apart. JSON has the text alone.
-func Marked(s string, mark uint8) Value { return Value{kind: StringKind, bits: uint64(mark), text: s} }
+func Marked(s string, mark uint8) Value { return Value{tree: isString, bits: uint64(mark), text: s} }
 
 // Mark is the mark of a string, 0 for all others.
 func (v Value) Mark() uint8 {
-	if v.kind != StringKind {
+	if v.Kind() != StringKind {
 		return 0
 	}
 	return uint8(v.bits)
@@ -96,7 +121,7 @@ func (v Value) Mark() uint8 {
 
 // ListValue returns a list of copies of the items.
 func List(items ...Value) Value {
-	return Value{kind: ListKind, tree: &valueTree{items: slices.Clone(items)}}
+	return Value{tree: &valueTree{kind: ListKind, items: slices.Clone(items)}}
 }
 
 // MapValue returns a map. Of two entries with the same key the later value is at the earlier place.
@@ -110,7 +135,7 @@ func Map(entries ...Entry) Value {
 			}
 			t.keys, t.items = append(t.keys, e.Key), append(t.items, e.Value)
 		}
-		return Value{kind: MapKind, tree: t}
+		return Value{tree: t}
 	}
 	seen := make(map[string]int, len(entries))
 	for _, e := range entries {
@@ -124,7 +149,7 @@ func Map(entries ...Entry) Value {
 	if len(t.keys) > smallMap {
 		t.place = seen
 	}
-	return Value{kind: MapKind, tree: t}
+	return Value{tree: t}
 }
 
 // MapOf returns a map of the n entries that entry gives, without those that are absent. Of two entries with the same key the
@@ -157,7 +182,7 @@ func MapOf(n int, entry func(i int) (key string, v Value, present bool)) Value {
 		}
 		t.keys, t.items = append(t.keys, key), append(t.items, v)
 	}
-	return Value{kind: MapKind, tree: t}
+	return Value{tree: t}
 }
 
 // newMap makes room for n entries; where that is little, in one allocation.
@@ -171,7 +196,7 @@ func newMap(n int) *valueTree {
 			keys  [1]string
 			items [1]Value
 		}{}
-		t.valueTree.keys, t.valueTree.items = t.keys[:0], t.items[:0]
+		t.valueTree = valueTree{kind: MapKind, keys: t.keys[:0], items: t.items[:0]}
 		return &t.valueTree
 	case n <= tinyMap/2:
 		t := &struct {
@@ -179,7 +204,7 @@ func newMap(n int) *valueTree {
 			keys  [tinyMap / 2]string
 			items [tinyMap / 2]Value
 		}{}
-		t.valueTree.keys, t.valueTree.items = t.keys[:0], t.items[:0]
+		t.valueTree = valueTree{kind: MapKind, keys: t.keys[:0], items: t.items[:0]}
 		return &t.valueTree
 	case n <= tinyMap:
 		t := &struct {
@@ -187,13 +212,13 @@ func newMap(n int) *valueTree {
 			keys  [tinyMap]string
 			items [tinyMap]Value
 		}{}
-		t.valueTree.keys, t.valueTree.items = t.keys[:0], t.items[:0]
+		t.valueTree = valueTree{kind: MapKind, keys: t.keys[:0], items: t.items[:0]}
 		return &t.valueTree
 	}
-	return &valueTree{keys: make([]string, 0, n), items: make([]Value, 0, n)}
+	return &valueTree{kind: MapKind, keys: make([]string, 0, n), items: make([]Value, 0, n)}
 }
 
-var emptyMap = &valueTree{keys: []string{}, items: []Value{}}
+var emptyMap = &valueTree{kind: MapKind, keys: []string{}, items: []Value{}}
 
 const (
 	tinyMap  = 4 // how many entries are in one allocation with the map
@@ -201,17 +226,22 @@ const (
 )
 
 // Kind returns what the value is.
-func (v Value) Kind() Kind { return v.kind }
+func (v Value) Kind() Kind {
+	if v.tree == nil {
+		return NullKind
+	}
+	return v.tree.kind
+}
 
 // IsNull reports whether the value is null.
-func (v Value) IsNull() bool { return v.kind == NullKind }
+func (v Value) IsNull() bool { return v.Kind() == NullKind }
 
 // Bool returns a bool value, false for other kinds.
-func (v Value) Bool() bool { return v.kind == BoolKind && v.bits == 1 }
+func (v Value) Bool() bool { return v.Kind() == BoolKind && v.bits == 1 }
 
 // Int returns an int value, 0 for other kinds.
 func (v Value) Int() int64 {
-	if v.kind != IntKind {
+	if v.Kind() != IntKind {
 		return 0
 	}
 	return int64(v.bits)
@@ -219,7 +249,7 @@ func (v Value) Int() int64 {
 
 // Float returns a float or int value as a float, 0 for other kinds.
 func (v Value) Float() float64 {
-	switch v.kind {
+	switch v.Kind() {
 	case FloatKind:
 		return math.Float64frombits(v.bits)
 	case IntKind:
@@ -230,7 +260,7 @@ func (v Value) Float() float64 {
 
 // String returns a string value, and the JSON text of other kinds.
 func (v Value) String() string {
-	if v.kind == StringKind {
+	if v.Kind() == StringKind {
 		return v.text
 	}
 	b, err := v.MarshalJSON()
@@ -258,7 +288,7 @@ func (v Value) Index(i int) Value {
 
 // Get returns the value of a key of a map, and whether there is one.
 func (v Value) Get(key string) (Value, bool) {
-	if v.kind != MapKind {
+	if v.Kind() != MapKind {
 		return Value{}, false
 	}
 	i := -1
@@ -275,7 +305,7 @@ func (v Value) Get(key string) (Value, bool) {
 
 // Keys returns the keys of a map in their order, nil for other kinds.
 func (v Value) Keys() []string {
-	if v.kind != MapKind {
+	if v.Kind() != MapKind {
 		return nil
 	}
 	return slices.Clone(v.tree.keys)
@@ -283,7 +313,7 @@ func (v Value) Keys() []string {
 
 // Key returns the i-th key of a map, "" when there is none.
 func (v Value) Key(i int) string {
-	if v.kind != MapKind || i < 0 || i >= len(v.tree.keys) {
+	if v.Kind() != MapKind || i < 0 || i >= len(v.tree.keys) {
 		return ""
 	}
 	return v.tree.keys[i]
@@ -291,10 +321,10 @@ func (v Value) Key(i int) string {
 
 // Equal reports whether v and w are the same value. Int and float differ; the order of a map's keys does not count.
 func (v Value) Equal(w Value) bool {
-	if v.kind != w.kind || v.Len() != w.Len() {
+	if v.Kind() != w.Kind() || v.Len() != w.Len() {
 		return false
 	}
-	switch v.kind {
+	switch v.Kind() {
 	case FloatKind:
 		return v.Float() == w.Float() && v.text == w.text
 	case ListKind:
@@ -307,7 +337,7 @@ func (v Value) Equal(w Value) bool {
 		}
 		return true
 	}
-	return v.text == w.text && (v.kind == StringKind || v.bits == w.bits)
+	return v.text == w.text && (v.Kind() == StringKind || v.bits == w.bits)
 }
 
 var (
@@ -322,7 +352,7 @@ func (v Value) append(b []byte, depth int) (_ []byte, err error) {
 	if depth > maxDepth {
 		return nil, errTooDeep
 	}
-	switch v.kind {
+	switch v.Kind() {
 	case BoolKind:
 		return strconv.AppendBool(b, v.Bool()), nil
 	case IntKind:
@@ -407,13 +437,13 @@ func (s *scanner) value() (Value, *ToolError) {
 	case c == '{':
 		return s.mapValue()
 	case c == '[':
-		t := &valueTree{}
+		t := &valueTree{kind: ListKind}
 		err := s.array(func(int) *ToolError {
 			v, err := s.value()
 			t.items = append(t.items, v)
 			return err
 		})
-		return Value{kind: ListKind, tree: t}, err
+		return Value{tree: t}, err
 	case c == '"':
 		text, err := s.str()
 		return String(text), err
@@ -468,7 +498,7 @@ func (s *scanner) mapValue() (Value, *ToolError) {
 		t = newMap(few)
 		t.keys, t.items = append(t.keys, keys[:few]...), append(t.items, items[:few]...)
 	}
-	return Value{kind: MapKind, tree: t}, err
+	return Value{tree: t}, err
 }
 
 func (s *scanner) duplicate(key string) *ToolError {

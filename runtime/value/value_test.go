@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -262,5 +264,59 @@ func TestJSON(t *testing.T) {
 	}
 	if got := value.JSON(math.NaN()); got != "null" {
 		t.Error(got)
+	}
+}
+
+// A mark changes nothing but Mark, and other kinds have none, whatever their bits are.
+func TestMark(t *testing.T) {
+	for _, text := range []string{"", "2024-05-01"} {
+		v := value.Marked(text, 255)
+		if v.Mark() != 255 || v.String() != text || v.Kind() != value.StringKind || !v.Equal(value.String(text)) {
+			t.Errorf("%q: %v, mark %d", text, v, v.Mark())
+		}
+	}
+	for _, v := range []value.Value{value.Null(), value.Bool(true), value.Int(-1), value.Float(-1), value.String("x"), value.List(), value.Map()} {
+		if v.Mark() != 0 {
+			t.Errorf("%v: mark %d", v, v.Mark())
+		}
+	}
+}
+
+// Values are copied often, and Go keeps structs of four words in registers.
+func TestValueIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(value.Optional{}); size > 4*unsafe.Sizeof(uintptr(0)) {
+		t.Errorf("a value has %d bytes", size)
+	}
+}
+
+// Tests of users compare structs that have values in them.
+func TestDeepEqual(t *testing.T) {
+	made := func() []value.Value {
+		text := strings.Repeat("a", 2)
+		return []value.Value{value.Null(), value.Bool(true), value.Int(1), value.Float(1), value.String(text), value.List(value.String(text)),
+			value.Map(value.Entry{Key: text, Value: value.List(value.Null())}), value.Null().Some().Value()}
+	}
+	a, b := made(), made()
+	for i := range a {
+		if !reflect.DeepEqual(a[i], b[i]) {
+			t.Errorf("%v", a[i])
+		}
+		for j := range i {
+			if reflect.DeepEqual(a[i], b[j]) != a[i].Equal(b[j]) {
+				t.Errorf("%v and %v", a[i], b[j])
+			}
+		}
+	}
+}
+
+func TestOptional(t *testing.T) {
+	var absent value.Optional
+	if absent.Present() || !absent.Value().IsNull() {
+		t.Error("absent")
+	}
+	for _, v := range []value.Value{value.Null(), value.Bool(false), value.Int(0), value.String(""), value.Map()} {
+		if o := v.Some(); !o.Present() || !o.Value().Equal(v) || o.Value().Kind() != v.Kind() {
+			t.Errorf("%v", v)
+		}
 	}
 }

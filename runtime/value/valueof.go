@@ -89,13 +89,13 @@ func convertList(v reflect.Value, depth int) (_ Value, err error) {
 	if v.Kind() == reflect.Slice && v.IsNil() {
 		return Value{}, nil
 	}
-	t, inner := &valueTree{items: make([]Value, v.Len())}, formOf(v.Type().Elem())
+	t, inner := &valueTree{kind: ListKind, items: make([]Value, v.Len())}, formOf(v.Type().Elem())
 	for i := range t.items {
 		if t.items[i], err = convert(v.Index(i), inner, depth+1); err != nil {
 			return Value{}, err
 		}
 	}
-	return Value{kind: ListKind, tree: t}, nil
+	return Value{tree: t}, nil
 }
 
 // convertMap puts the keys in the order of encoding/json.
@@ -131,10 +131,10 @@ func convertStruct(v reflect.Value, f *form, depth int) (_ Value, err error) {
 			return Value{}, err
 		}
 	}
-	return Value{kind: MapKind, tree: t}, nil
+	return Value{tree: t}, nil
 }
 
-// newStruct makes room for n items; where that is little, in one allocation.
+// newStruct makes a map with room for n items; where that is little, in one allocation.
 func newStruct(n int) *valueTree {
 	switch {
 	case n == 1:
@@ -142,17 +142,17 @@ func newStruct(n int) *valueTree {
 			valueTree
 			items [1]Value
 		}{}
-		t.valueTree.items = t.items[:]
+		t.valueTree = valueTree{kind: MapKind, items: t.items[:]}
 		return &t.valueTree
 	case n <= tinyMap:
 		t := &struct {
 			valueTree
 			items [tinyMap]Value
 		}{}
-		t.valueTree.items = t.items[:n:n]
+		t.valueTree = valueTree{kind: MapKind, items: t.items[:n:n]}
 		return &t.valueTree
 	}
-	return &valueTree{items: make([]Value, n)}
+	return &valueTree{kind: MapKind, items: make([]Value, n)}
 }
 
 // form is how values of a type are converted. The keys of a struct are shared by all its values: nobody changes them.
