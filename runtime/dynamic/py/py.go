@@ -2,10 +2,11 @@
 package py
 
 import (
-	"github.com/flowgen-dev/flowgen/runtime/dynamic"
-	"github.com/flowgen-dev/flowgen/runtime/value"
 	"math"
 	"math/big"
+
+	"github.com/flowgen-dev/flowgen/runtime/dynamic"
+	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
 // Equal is a == b. Numbers and booleans are equal when their values are: 1 == 1.0 == True.
@@ -79,8 +80,13 @@ func numbers(a, b value.Value) int {
 	if a.Kind() == value.IntKind && b.Kind() == value.IntKind {
 		return sign(a.Int(), b.Int())
 	}
+	const exact = 1 << 53 // below it a float is every integer
+	f, g := a.Float(), b.Float()
+	if math.Abs(f) < exact && math.Abs(g) < exact {
+		return sign(f, g)
+	}
 	x, y := Big(a), Big(b)
-	switch f, g := a.Float(), b.Float(); {
+	switch {
 	case x != nil && y != nil:
 		return x.Cmp(y)
 	case x != nil && !math.IsNaN(g):
