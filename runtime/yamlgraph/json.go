@@ -8,7 +8,7 @@ import (
 
 // FindJSON finds JSON in the text of an answer, as the engine does: the entire text; what is in a fence with the word
 // json, in any fence; the first braces, or else brackets, that hold no others; the first ones with what is nested in them.
-// Without any it is the text.
+// Without any it is the text without the space around it.
 func FindJSON(text string) value.Value {
 	whole := strings.TrimSpace(text)
 	for _, find := range []func(string) (string, bool){
@@ -28,7 +28,7 @@ func FindJSON(text string) value.Value {
 			return v
 		}
 	}
-	return value.String(text)
+	return value.String(whole)
 }
 
 // fence is what is in the first fence that begins so.
