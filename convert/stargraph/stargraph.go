@@ -74,7 +74,7 @@ func (g *graph) tool(t *ir.Tool) *ir.Tool {
 	switch b := t.Binding.(type) {
 	case *ir.GoTool:
 		own.Permissions = t.Permissions
-		if g.Provided.Function(b.Func.Ref.Name) != nil { // which says nothing of itself there
+		if g.Provided.Function(b.Func.Ref.Name) != nil { // whose description the native compiler does not read
 			own.Description = t.Description
 		}
 		if name := g.Provided.Instead[b.Func.Ref.Name]; name != "" {
