@@ -7,21 +7,21 @@ import (
 
 // Differences are the places where the project's page and its engine differ, or where flowgen and the engine do.
 var Differences = []dialect.Difference{
-	dialect.Differ("a node without `on_error`", "a failure ends the run (fail_run)", "a note on the first such node, where others could run after its failure", "the node is skipped"),
-	dialect.Differ("`_state`", "the entire state, whatever `reads` says", "with --compat upstream, a note on the first node that reads some fields and not all", "the fields of `reads` only"),
-	dialect.Differ("a tool that returns an object without `state_delta`", "it fails", "", "it writes nothing"),
+	dialect.Differ("a node without `on_error`", "a failure fails the run (`fail_run`)", "a note on the first such node, if others could run after its failure", "the node is skipped"),
+	dialect.Differ("`_state`", "the entire state, regardless of `reads`", "with --compat upstream, a note on the first node that reads only some fields", "the fields of `reads` only"),
+	dialect.Differ("a tool that returns an object without `state_delta`", "fails", "", "writes nothing"),
 	dialect.Differ("the item of a `for_each`", "`_item` and `_item_index`, and the engine's `$item` and `$index`", "", "`$item` and `$index` only"),
-	dialect.Differ("placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are substituted, as the examples mean them", "a note on each", "the model reads them as written"),
-	dialect.Differ("state of earlier runs", "every run begins without values", "", "values stay in .openexpertise/state.sqlite until they are reset; --compat upstream begins without values, too"),
-	dialect.Differ("parallel nodes (`concurrency` above 1)", "they see the state as it was when the first of them began, and write in the order of the file", "", "they see what has been written so far, and lists grow in the order in which nodes end; --compat upstream keeps the order of the file"),
-	dialect.Differ("`for_each` with `concurrency` above 1", "results are written in the order of the list", "", "in the order in which items end; --compat upstream keeps the order of the list"),
-	dialect.Differ("the status of a run", "success; partial when some nodes failed; failed when none did well", "", "with `concurrency` above 1 one failure is failed and one skip is partial"),
-	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is not an array", "it becomes the one item of an array", "", "an error"),
-	dialect.Differ("`on_error: retry` without `attempts`", "three attempts", "", "not known"),
-	dialect.Differ("`--args` of a run", "nothing can read them: an experience has no inputs, and tools read the environment", "", "the same"),
-	dialect.Differ("`metrics` of what a tool returns", "`tokens_in`, `tokens_out` and `cost_usd` are part of the usage and the cost of the call, which budgets count when it has ended; other fields are ignored, and all of what a tool of flowgen.bindings.yaml returns", "", "shown with the node"),
-	dialect.Differ("`phase`", "changes nothing about a run", "", "groups nodes on the screen"),
-	dialect.Differ("nodes of `pipelines` and `loops`", "they run there only", "", "not known"),
+	dialect.Differ("placeholders of prompts other than `{{ name }}`", "paths, `$item`, `$index` and `| length` are replaced, as the examples intend", "a note on each", "not replaced"),
+	dialect.Differ("state of earlier runs", "every run starts with an empty state", "", "kept in .openexpertise/state.sqlite until reset; --compat upstream: as documented"),
+	dialect.Differ("parallel nodes (`concurrency` above 1)", "they see the state from before the first of them started, and their writes are applied in file order", "", "they see all writes so far, and lists grow in order of completion; --compat upstream keeps file order"),
+	dialect.Differ("`for_each` with `concurrency` above 1", "results are written in list order", "", "in order of completion; --compat upstream keeps list order"),
+	dialect.Differ("the status of a run", "success; partial if some nodes failed; failed if none succeeded", "", "with `concurrency` above 1 a single failure makes it failed, a single skip partial"),
+	dialect.Differ("a dataset of the kind `http` or `mcp-resource` that is not an array", "becomes the only item of an array", "", "an error"),
+	dialect.Differ("`on_error: retry` without `attempts`", "three attempts", "", "unknown"),
+	dialect.Differ("`--args` of a run", "no effect: an experience has no inputs, and tools read the environment", "", "the same"),
+	dialect.Differ("`metrics` in a tool's result", "`tokens_in`, `tokens_out` and `cost_usd` count as usage and cost of the call, and towards budgets once it has ended; other fields are ignored, as are all metrics of tools in flowgen.bindings.yaml", "", "shown with the node"),
+	dialect.Differ("`phase`", "no effect on a run", "", "groups nodes on the screen"),
+	dialect.Differ("nodes of `pipelines` and `loops`", "run only there", "", "unknown"),
 }
 
 // differences notes where this file depends on one of them.
