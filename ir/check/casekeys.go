@@ -283,6 +283,8 @@ func scalarJSON(s *ir.Scalar, k schema.Kind) string {
 		return quoteText(text)
 	case s.Tag == "!!bool":
 		return strings.ToLower(text)
+	case (s.Tag == "!!int" || s.Tag == "!!float") && k != schema.Float && wide(text) != "": // as a value of another type it is exact
+		return wide(text)
 	case s.Tag == "!!int" && k != schema.Float:
 		n, _ := ParseInt(text)
 		return strconv.FormatInt(n, 10)

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -34,6 +35,10 @@ func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
 			if c.noDollar(v, want, e) {
 				return schema.InvalidType
 			}
+		} else if untyped(want) && wide(v.Text.Value) != "" { // no type of Go has it, and a float would round it in silence
+			c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: v.Source(), Message: v.Text.Value + " does not fit into 64 bits",
+				Help: "write it with an exponent, as a float, or in quotes, as text"})
+			return schema.InvalidType
 		}
 		return c.scalar(v, want)
 	case *ir.List:
@@ -207,13 +212,18 @@ func misfit(at source.Span, want *schema.Type, what string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.TypeMismatch, Span: at, Message: fmt.Sprintf("this is %s, but %s is needed here", what, want)}
 }
 
+// untyped reports whether a literal keeps the type that its text says.
+func untyped(want *schema.Type) bool {
+	return want == nil || want.Present().Kind == schema.Invalid || want.Present().Kind == schema.Any
+}
+
 // scalar checks a literal.
 func (c *checker) scalar(v *ir.Scalar, want *schema.Type) *schema.Type {
 	have, ok := literalTypes[v.Tag]
 	if !ok {
 		have = schema.StringType
 	}
-	if want == nil || want.Present().Kind == schema.Invalid || want.Present().Kind == schema.Any {
+	if untyped(want) {
 		return have
 	}
 	if have == schema.NullType {
@@ -347,11 +357,25 @@ func ParseInt(text string) (int64, error) {
 	return strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64)
 }
 
+// wide is the decimal form of a YAML integer that needs more than 64 bits, whose tag is !!int or !!float by its size; "" is all else.
+func wide(text string) string {
+	if _, err := ParseInt(text); err == nil {
+		return ""
+	}
+	if n, ok := new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), 0); ok {
+		return n.String()
+	}
+	return ""
+}
+
 // ParseFloat reads a YAML number.
 func ParseFloat(text string) (float64, error) {
 	text = strings.ReplaceAll(text, "_", "")
 	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
 		return float64(n), nil
+	}
+	if digits := wide(text); digits != "" {
+		text = digits
 	}
 	return strconv.ParseFloat(text, 64)
 }
