@@ -24,13 +24,18 @@ build: ## Build flowgen into .flowgen/bin
 test: ## Run all tests
 	go test -timeout 30m work
 
+LONG_WORKFLOWS := 80
+LONG_KILLS := 500
+LONG_STOPS := 150
+
 .PHONY: long
 long: ## Run the tests that are too long for the ordinary run
-	LONG=1 go test -timeout 30m ./cmd/flowgen ./golden/convert ./runtime/mcptool ./runtime/sandbox -run '^(TestScripts|TestKilled|TestSameBytes|TestLines|TestTexts|TestEverything|TestLeaksReplaceTheWorker)$$'
-	LONG=1 RANDOM_RUNS=80 go test -timeout 30m ./bench/compile ./codegen -run '^(Test.*GrowsLinearly|TestRandomWorkflows)$$'
+	LONG=1 go test -timeout 30m ./cmd/flowgen -run "^TestScripts$$/^($$(cd cmd/flowgen/testdata/script && grep -l '^\[!*long\]' *.txtar | sed 's/\.txtar$$//' | paste -sd '|'))$$"
+	LONG=1 go test -timeout 30m ./cmd/flowgen ./golden/convert ./runtime/mcptool ./runtime/sandbox -run '^(TestKilled|TestSameBytes|TestLines|TestTexts|TestEverything|TestLeaksReplaceTheWorker)$$'
+	LONG=1 RANDOM_RUNS=$(LONG_WORKFLOWS) go test -timeout 30m ./bench/compile ./codegen -run '^(Test.*GrowsLinearly|TestRandomWorkflows)$$'
 	LONG=1 go test -timeout 30m ./golden/hostile ./ir/bind/openapisource
 	LONG=1 go test -timeout 30m ./golden/dialect -run '^TestMisspeltKeys$$'
-	CRASH_KILLS=500 CRASH_STOPS=150 go test -timeout 30m ./golden/crash -run '^(TestKilled|TestStopped)$$'
+	CRASH_KILLS=$(LONG_KILLS) CRASH_STOPS=$(LONG_STOPS) go test -timeout 30m ./golden/crash -run '^(TestKilled|TestStopped)$$'
 
 .PHONY: leaves
 leaves: ## Delete each public dialect in a copy, and build and test the rest
@@ -42,8 +47,8 @@ engines: ## Run the cases of dialects and random documents beside the dialects' 
 
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector
-	go test -race -timeout 30m github.com/flowgen-dev/flowgen/runtime/...
-	go test -race -timeout 30m ./golden -run '^TestRuns$$'
+	go test -race -vet=off -timeout 30m github.com/flowgen-dev/flowgen/runtime/...
+	go test -race -vet=off -timeout 30m ./golden -run '^TestRuns$$'
 
 .PHONY: caps
 caps: ## Hold caps and budgets, agents and models too, against 100,000 rounds of 50 and 64 calls at once
