@@ -105,6 +105,8 @@ var Differences = []dialect.Difference{
 		"a Pydantic model: `score=0.5`", "as 0.6"),
 	dialect.Differ("placeholders in an agent's prompt", "Jinja, or state fields in braces; a field without a value stays unchanged", "",
 		"Jinja and braces; a field without a value is an error", "braces in `user` only, no Jinja"),
+	dialect.Differ("`tool_results_key` of an agent that `state` does not declare", "added to the state", "",
+		"the results are lost", "as 0.6"),
 	dialect.Differ("the `messages` of agents", "new messages are appended", "",
 		"as documented", "all messages are appended again"),
 	dialect.Differ("`on_error: skip` of a node that calls a model", "writes nothing", "",
