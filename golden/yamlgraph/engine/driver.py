@@ -50,7 +50,7 @@ def run(job):
         state = app.invoke(Command(resume=answer), config=options)
     state["messages"] = [message(m) for m in state.get("messages") or []]
     state["errors"] = [error(e) for e in state.get("errors") or []]
-    return {k: v for k, v in state.items() if k not in BOOKS and not (v == [] and (k in ("messages", "errors") or k.endswith("_failures")))}
+    return {k: v for k, v in state.items() if k not in BOOKS and not k.startswith("__") and not (v == [] and (k in ("messages", "errors") or k.endswith("_failures")))}
 
 
 jobs.serve(run)
