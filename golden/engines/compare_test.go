@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowgen-dev/flowgen/parser"
 )
 
 // compare lists where a run of flowgen and one of the engine differ, most telling first. A side that failed has no state to
@@ -138,6 +140,15 @@ func rows(t *testing.T, dialect string) []*row {
 		}
 	}
 	return list
+}
+
+// TestRows reads every table: each row names a point that the page of its dialect has.
+func TestRows(t *testing.T) {
+	for _, l := range parser.Languages() {
+		if _, err := os.Stat(filepath.Join(folder(l.Name), "rows.txt")); err == nil && len(rows(t, l.Name)) == 0 {
+			t.Errorf("%s: no rows", l.Name)
+		}
+	}
 }
 
 // explain is the row that explains a difference; nil: none does.
