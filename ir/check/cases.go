@@ -28,7 +28,7 @@ func (c *Cases) Type(v ir.Value) *schema.Type { return c.types[v] }
 // what it is compared with. It returns nil when something was reported.
 func CheckCases(p *Program, f *ir.CaseFile, sink *diag.Sink) *Cases {
 	before := sink.Errors()
-	c := &caseChecker{checker: &checker{wf: p.WF, sink: sink}, p: p, out: &Cases{IR: f, Program: p, json: map[ir.Value]string{}, types: map[ir.Value]*schema.Type{}}}
+	c := &caseChecker{checker: &checker{wf: p.WF, sink: sink, cases: true}, p: p, out: &Cases{IR: f, Program: p, json: map[ir.Value]string{}, types: map[ir.Value]*schema.Type{}}}
 	for _, x := range f.Cases {
 		c.testCase(x)
 	}

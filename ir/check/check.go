@@ -125,6 +125,7 @@ type checker struct {
 	early []diag.Diagnostic                // errors that were reported before check began
 	look  func(n *expr.Node, env expr.Env) // nil: nobody does
 	limit int                              // of every diagram
+	cases bool                             // these are test cases, whose values are JSON and hold integers of any size
 
 	lost   bool // a node sets a field that the state does not have: which fields have no value is not known
 	unsure bool // an edge, a switch or a condition is wrong: what runs when is not known

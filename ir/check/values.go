@@ -35,7 +35,7 @@ func (c *checker) value(v ir.Value, want *schema.Type, e *env) *schema.Type {
 			if c.noDollar(v, want, e) {
 				return schema.InvalidType
 			}
-		} else if untyped(want) && wide(v.Text.Value) != "" { // Go has no type for it, and a float would round it silently
+		} else if !c.cases && untyped(want) && wide(v.Text.Value) != "" { // Go has no type for it, and a float would round it silently
 			c.report(diag.Diagnostic{Code: diag.BadLiteral, Span: v.Source(), Message: "`" + v.Text.Value + "` does not fit into 64 bits",
 				Help: "write it with an exponent, as a float, or in quotes, as text"})
 			return schema.InvalidType
