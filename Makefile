@@ -76,11 +76,13 @@ campaigns: mutation injection paths kills bytes heavy values random redaction ##
 
 .PHONY: mutation
 mutation: ## Misspell every name of every example and golden, in every way
+	$(CAMPAIGN) ./golden/dialect -run '^TestMisspeltKeys$$'
 	$(CAMPAIGN) ./golden/hostile -run '^TestMisspelt' | grep -v 'proposed:\|error FG'
 
 .PHONY: injection
 injection: ## Put hostile text into every position of every workflow, and let the go command look
 	@for slice in $$(seq 0 15); do INJECTION_SLICE=$$slice/16 $(CAMPAIGN) ./golden/hostile -run '^(TestInjection|TestGenerateRunsNothing|TestReaders)$$'; done
+	$(CAMPAIGN) ./golden/convert -run '^(TestLines|TestTexts)$$'
 
 .PHONY: paths
 paths: ## Name files outside of the project in every way

@@ -34,14 +34,17 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// TestLines: the same for cases without one of their lines, each sixteenth of them; with LONG=1, as in .ci/run, each fourth.
+// TestLines: the same for cases without one of their lines, each sixteenth of them; with LONG=1, as in .ci/run, each eighth; with CAMPAIGN=full each fourth.
 func TestLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles hundreds of files")
 	}
 	step, enough := 16, 5
-	if os.Getenv("LONG") != "" {
+	switch {
+	case os.Getenv("CAMPAIGN") == "full":
 		step, enough = 4, 20
+	case os.Getenv("LONG") != "":
+		step, enough = 8, 10
 	}
 	converted := 0
 	for _, c := range cases(t) {
@@ -154,8 +157,11 @@ func TestTexts(t *testing.T) {
 		t.Skip("compiles hundreds of files")
 	}
 	step := 23
-	if os.Getenv("LONG") != "" {
+	switch {
+	case os.Getenv("CAMPAIGN") == "full":
 		step = 1
+	case os.Getenv("LONG") != "":
+		step = 7
 	}
 	at, converted := 0, 0
 	for _, c := range cases(t) {
