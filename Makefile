@@ -45,9 +45,11 @@ leaves: ## Delete each public dialect in a copy, and build and test the rest
 engines: ## Run the cases of dialects and random documents beside the dialects' own engines, from PyPI (ENGINES_RANDOM=2000)
 	ENGINES=1 ENGINES_RANDOM=$${ENGINES_RANDOM:-2000} go test ./golden/engines -count=1 -timeout 6h -v
 
+RACEFLAGS :=
+
 .PHONY: race
 race: ## Run the tests of the runtime and the goldens with the race detector
-	go test -race -vet=off -timeout 30m github.com/flowgen-dev/flowgen/runtime/...
+	go test -race -vet=off $(RACEFLAGS) -timeout 30m github.com/flowgen-dev/flowgen/runtime/...
 	go test -race -vet=off -timeout 30m ./golden -run '^TestRuns$$'
 
 .PHONY: caps

@@ -55,7 +55,7 @@ func many(t *testing.T, r *flow.Run, n int, tool *flow.Tool[pair, pair]) (denied
 func TestCapsHoldExactly(t *testing.T) {
 	rounds := 300
 	if os.Getenv("CI") != "" {
-		rounds = 10_000
+		rounds = 2_000
 	}
 	if n, err := strconv.Atoi(os.Getenv("CAPROUNDS")); err == nil {
 		rounds = n

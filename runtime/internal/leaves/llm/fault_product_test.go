@@ -73,6 +73,10 @@ func TestFaultProduct(t *testing.T) {
 			cells = append(cells, x)
 		}
 	}
+	step, least := 1, 600
+	if testing.Short() {
+		step, least = 5, 120
+	}
 	for i, d := range fake.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
@@ -90,6 +94,9 @@ func TestFaultProduct(t *testing.T) {
 			var late []func() error
 			places := make(chan struct{}, 64) // most of them wait
 			for n := range cells {
+				if n%step != 0 {
+					continue
+				}
 				for _, streamed := range []bool{false, true} {
 					codes := cells[n].whole
 					if streamed {
@@ -124,7 +131,7 @@ func TestFaultProduct(t *testing.T) {
 				}
 			}
 			t.Logf("%d cells, %d of them with another attempt", tried, again)
-			if tried < 600 || again < 200 || tried-again < 100 {
+			if tried < least || again < least/3 || tried-again < least/6 {
 				t.Errorf("only %d cells, %d with another attempt", tried, again)
 			}
 		})

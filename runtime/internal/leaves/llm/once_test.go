@@ -16,6 +16,9 @@ import (
 // Every message is encoded once, however many turns follow (W7). Whoever encodes a message allocates its bytes at least
 // once, so the bytes that later turns allocate say how often a large message was encoded again: in 25 turns not once.
 func TestEncodedOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("encodes gigabytes")
+	}
 	const large, turns = 8 << 20, 25
 	text := strings.Repeat("abcdefgh", large/8)
 	everywhere(t, func(t *testing.T, d fake.Dialect) {
