@@ -45,7 +45,15 @@ type report struct {
 
 // seeds is how many schedules, each with and without faults, the simulator tries for every run; it is 50 with TORTURE_TRIALS, as
 // in .ci/run. Command tools are real processes, so they get fewer.
-var seeds = map[bool]int{true: 50, false: 20}[os.Getenv("TORTURE_TRIALS") != ""]
+var seeds = map[bool]int{true: 50, false: few(20)}[os.Getenv("TORTURE_TRIALS") != ""]
+
+// few is n, or less with the race detector, which makes everything many times slower and finds its faults in any schedule.
+func few(n int) int {
+	if raceDetector {
+		return 8
+	}
+	return n
+}
 
 const commandSeeds = 6
 

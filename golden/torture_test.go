@@ -23,7 +23,7 @@ type torment struct {
 
 // trials is how many seeds every case is tried with. TORTURE_TRIALS says another number (.ci/run 1,000), TORTURE_SEED the
 // first one, and TORTURE_CASE the only case.
-const trials = 20
+var trials = few(20)
 
 func tormentFromEnv() torment {
 	q := torment{Trials: trials}
