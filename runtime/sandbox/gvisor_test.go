@@ -178,6 +178,9 @@ func processesOf(text string) (out []string) {
 
 // TestGVisorMatrix runs the payloads of TestMatrix, which shows that each of them works without isolation.
 func TestGVisorMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process for each of a hundred escapes")
+	}
 	needGVisor(t)
 	v := newVictim(t)
 	v.restore(t)

@@ -46,6 +46,9 @@ const ordinary = 12345
 // TestMatrix runs every payload twice: without isolation, where it must succeed, or the payload would prove nothing, and
 // isolated, where it must not. Started by root it does so as root and, in a process of its own, as an ordinary user.
 func TestMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process for each of a hundred escapes")
+	}
 	if err := available(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +72,9 @@ func TestMatrix(t *testing.T) {
 
 // TestMatrixAsOrdinaryUser is the same as another user; CI runs as root.
 func TestMatrixAsOrdinaryUser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process for each of a hundred escapes")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("TestMatrix runs as an ordinary user already")
 	}
