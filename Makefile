@@ -31,9 +31,9 @@ LONG_STOPS := 150
 .PHONY: long
 long: ## Run the tests that are too long for the ordinary run
 	LONG=1 go test -timeout 30m ./cmd/flowgen -run "^TestScripts$$/^($$(cd cmd/flowgen/testdata/script && grep -l '^\[!*long\]' *.txtar | sed 's/\.txtar$$//' | paste -sd '|'))$$"
-	LONG=1 go test -timeout 30m ./cmd/flowgen ./golden/convert ./runtime/mcptool ./runtime/sandbox -run '^(TestKilled|TestSameBytes|TestLines|TestTexts|TestEverything|TestLeaksReplaceTheWorker)$$'
+	LONG=1 go test -timeout 30m ./cmd/flowgen ./runtime/mcptool ./runtime/sandbox -run '^(TestKilled|TestSameBytes|TestEverything|TestLeaksReplaceTheWorker)$$'
 	LONG=1 RANDOM_RUNS=$(LONG_WORKFLOWS) go test -timeout 30m ./bench/compile ./codegen -run '^(Test.*GrowsLinearly|TestRandomWorkflows)$$'
-	LONG=1 go test -timeout 30m ./golden/hostile ./ir/bind/openapisource
+	LONG=1 go test -timeout 30m ./ir/bind/openapisource
 	LONG=1 go test -timeout 30m ./golden/dialect -run '^TestMisspeltKeys$$'
 	CRASH_KILLS=$(LONG_KILLS) CRASH_STOPS=$(LONG_STOPS) go test -timeout 30m ./golden/crash -run '^(TestKilled|TestStopped)$$'
 

@@ -34,7 +34,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// TestLines: the same for cases without one of their lines, each sixteenth of them; with LONG=1, as in .ci/run, each eighth; with CAMPAIGN=full each fourth.
+// TestLines: the same for cases without one of their lines, each sixteenth of them; with LONG=1 each eighth; with CAMPAIGN=full each fourth.
 func TestLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles hundreds of files")
