@@ -359,7 +359,7 @@ func ParseInt(text string) (int64, error) {
 
 // wide is the decimal form of a YAML integer that needs more than 64 bits, whose tag is !!int or !!float by its size; "" is all else.
 func wide(text string) string {
-	if _, err := ParseInt(text); err == nil {
+	if _, err := ParseInt(text); err == nil || len(text) > 400 { // no float has that many digits, and big.Int takes the square of their time
 		return ""
 	}
 	if n, ok := new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), 0); ok {
