@@ -88,7 +88,7 @@ func TestInspectThroughAReader(t *testing.T) {
 		told := func(run string) string {
 			c := newConsole(append([]string{"inspect", run, "--runs", dir}, args...)...)
 			code := c.run(echo)
-			return fmt.Sprint(code, strings.ReplaceAll(c.out.String()+c.err.String(), file, "one"))
+			return fmt.Sprint(code, strings.NewReplacer(file, "one", strings.ReplaceAll(file, `\`, `\\`), "one").Replace(c.out.String()+c.err.String()))
 		}
 		if diff := cmp.Diff(told(file), told("one")); diff != "" {
 			t.Errorf("inspect %v: %s", args, diff)

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,7 +58,11 @@ func (k *storeKind) path(address string) (dir string, ok bool) {
 	case "":
 		return address, true
 	case "file":
-		return fileurl.Path(address)
+		dir, ok = fileurl.Path(address)
+		if drive := strings.TrimPrefix(dir, "/"); filepath.VolumeName(drive) != "" {
+			dir = drive // file:///C:/folder
+		}
+		return dir, ok
 	}
 	return "", false
 }

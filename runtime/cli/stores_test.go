@@ -30,7 +30,7 @@ func TestStoresOfTheCommandLine(t *testing.T) {
 				t.Helper()
 				set := map[string]string{"FLOWGEN_RUNS": "off"}
 				args := []string{"--input", "repo=r", "--quiet"}
-				for name, value := range map[string]string{"cache": "file://" + dir + "/cache", "usage": dir + "/usage.jsonl", "tenant": tenant} {
+				for name, value := range map[string]string{"cache": "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/") + "/cache", "usage": dir + "/usage.jsonl", "tenant": tenant} {
 					if by == "flags" {
 						args = append(args, "--"+name, value)
 					} else {

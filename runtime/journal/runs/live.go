@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ const (
 	maxLive   = 4<<20 - 64 // bytes of the file: then it begins anew with what is still true
 	maxText   = 4 << 10    // bytes that are kept of what one call says: its end
 	liveEvery = 100 * time.Millisecond
+	maxFailed = 20 // writes in sequence, then there are no more: Windows removes no file while somebody reads it
 )
 
 // Live is the progress of a node that is running, which journals do not have. The zero fields are not known.
@@ -139,8 +141,8 @@ type liveFile struct {
 	writing sync.Mutex // guards the following
 	out     wal.File
 	size    int
-	begun   int  // how often
-	given   bool // up
+	begun   int // how often
+	failed  int // writes, one after the other
 }
 
 func (f *liveFile) say(next Live) {
@@ -176,11 +178,19 @@ func (f *liveFile) write() {
 		lines = lines[:min(len(lines), maxLive)]
 	}
 	f.mu.Unlock()
-	if over || f.given || len(lines) == 0 {
+	if over || f.failed >= maxFailed || len(lines) == 0 {
 		return
 	}
-	if err := f.put(lines); err != nil {
-		f.given = true
+	if err := f.put(lines); err == nil {
+		f.failed = 0
+	} else if f.failed++; f.failed < maxFailed { // all that is still true comes again, in another file
+		f.size = maxLive
+		f.mu.Lock()
+		maps.Copy(f.fresh, f.known)
+		if f.later == nil && !f.over {
+			f.later = time.AfterFunc(liveEvery, f.write)
+		}
+		f.mu.Unlock()
 	}
 }
 
@@ -199,7 +209,7 @@ func (f *liveFile) put(lines []byte) error {
 	if f.out == nil || f.size+len(lines) > maxLive {
 		if f.out != nil {
 			_ = f.out.Close()
-			f.out, f.size = nil, 0
+			f.out = nil
 		}
 		if err := plainFolder(filepath.Dir(f.name)); err != nil {
 			return err
@@ -211,7 +221,7 @@ func (f *liveFile) put(lines []byte) error {
 		if err != nil {
 			return err
 		}
-		f.out, f.begun = out, f.begun+1
+		f.out, f.size, f.begun = out, 0, f.begun+1
 		lines = append(fmt.Appendf(nil, "{\"file\":%d,\"pid\":%d}\n", f.begun, os.Getpid()), lines...) // readers see that it is another one
 	}
 	n, err := f.out.Write(lines)

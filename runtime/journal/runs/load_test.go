@@ -82,7 +82,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d calls at once: %d bytes each", calls, each)
-	if each > 16<<10 {
+	if each > 16<<10 && goruntime.GOOS != "windows" { // where stacks are larger
 		t.Errorf("a call takes %d bytes, want at most 16 KiB", each)
 	}
 	if j, err := folder.Read(e.ID()); err != nil || len(j.Records()) != calls {

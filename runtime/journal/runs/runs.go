@@ -364,7 +364,7 @@ func (f *Folder) remove(id string) error {
 			return errors.Join(err, unlock())
 		}
 	}
-	return errors.Join(f.opts.Disk.RemoveAll(filepath.Join(f.dir, id)), unlock())
+	return wal.Remove(f.opts.Disk, filepath.Join(f.dir, id), f.log(id), unlock)
 }
 
 // bury writes down that a run is removed. It is on the disk before the run is not.

@@ -62,6 +62,21 @@ func Owned(disk Disk, name string) bool {
 	return disk == OS && osDisk{}.owned(name)
 }
 
+// Remove removes a folder with a log that the caller has locked, and unlocks it. ErrLocked: somebody else has opened the log since, where
+// it had to be unlocked first.
+func Remove(disk Disk, dir, log string, unlock func() error) error {
+	if disk != OS || !openStays {
+		return errors.Join(disk.RemoveAll(dir), unlock())
+	}
+	if err := unlock(); err != nil {
+		return err
+	}
+	if err := disk.RemoveAll(log); err != nil { // before anything else: it is open where somebody goes on with it
+		return errors.Join(ErrLocked, err)
+	}
+	return disk.RemoveAll(dir)
+}
+
 // ErrLocked is the error of a log that another process, or another Log of this one, has open.
 var ErrLocked = errors.New("another process is using this run")
 
@@ -240,6 +255,11 @@ func (osDisk) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
 
 func (osDisk) ReadDir(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) { // Windows says so of a file, too
+		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s is not a folder", dir)
+		}
+	}
 	var names []string
 	for _, e := range entries {
 		if e.IsDir() {

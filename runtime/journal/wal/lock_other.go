@@ -10,6 +10,9 @@ import (
 // noFollow are the flags that open no link: openFile has looked already.
 const noFollow = 0
 
+// openStays: nobody knows whether a file that is open can be removed, so that a lock is given up before.
+const openStays = true
+
 // Lock has nothing to lock files with here, such as in a browser.
 func (osDisk) Lock(string) (func() error, error) {
 	return nil, errors.New("this system has no file locks, so runs cannot be recorded in files")

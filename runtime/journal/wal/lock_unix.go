@@ -16,6 +16,9 @@ import (
 // noFollow are the flags that open no link and do not wait for the other end of a pipe.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
+// openStays: a file can be removed while somebody has it open.
+const openStays = false
+
 // Lock locks a file next to the log, which stays: a lock on a file that is removed would keep nobody away. Each run has one, so it is made
 // with as few calls of the system as there can be.
 func (osDisk) Lock(name string) (func() error, error) {

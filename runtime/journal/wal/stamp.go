@@ -35,7 +35,7 @@ func StampOf(disk Disk, name string) (s Stamp, sure bool) {
 		return s, false
 	}
 	s = Stamp{size: info.Size(), written: info.ModTime().UnixNano()}
-	s.system(info)
+	s.system(name, info)
 	latest, step := max(s.written, s.changed), fineClock
 	if latest%int64(time.Second) == 0 {
 		step = coarseClock

@@ -6,7 +6,7 @@ import (
 )
 
 // system takes in what only this system says of a file.
-func (s *Stamp) system(info fs.FileInfo) {
+func (s *Stamp) system(_ string, info fs.FileInfo) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		s.changed, s.device, s.inode = st.Ctim.Nano(), uint64(st.Dev), st.Ino
 	}
