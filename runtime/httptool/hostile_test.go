@@ -13,6 +13,7 @@ import (
 	stdruntime "runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -93,7 +94,11 @@ func TestNoServer(t *testing.T) {
 	s := &httptest.Server{URL: "http://" + l.Addr().String()}
 	_ = l.Close()
 	_, err = call(t, get(s), "/?q=private")
-	te := wantTool(t, err, value.NetworkError, "no response from "+host(s)+": connection refused")
+	refused := "connection refused"
+	if stdruntime.GOOS == "windows" {
+		refused = syscall.Errno(10061).Error() // WSAECONNREFUSED, in the system's own words
+	}
+	te := wantTool(t, err, value.NetworkError, "no response from "+host(s)+": "+refused)
 	if got := te.Details.String(); got != `{"method":"GET","url":"`+s.URL+`/"}` {
 		t.Errorf("details: %s", got)
 	}

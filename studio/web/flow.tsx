@@ -8,7 +8,7 @@ import { type AtMost, flowAddress, type Project, Proposal, runAddress, useData, 
 import { Badge, Link, Main, Mark, scrolls, slim, Trouble } from "./parts";
 import { go, keys, route, set } from "./route";
 import { Secrets, type UsedSecret } from "./secrets";
-import { line, plain } from "./text";
+import { counted, line, plain } from "./text";
 
 interface Place { file: string; line: number; col: number; end: number }
 interface Diagnostic { fixes?: unknown[]; severity: string; code: string; message: string; file?: string; range?: { start: { line: number; column: number }; end: { line: number; column: number } }; help?: string }
@@ -45,8 +45,8 @@ export function FlowPage({ project }: { project?: Project }) {
       <div class="lead flex wrap" {...scrolls("The workflow")}>
         <Mark state={f.errors ? "failed" : "done"} />
         <h1>{line(f.name || f.file)}</h1><code class="faint">{line(f.file)}</code>
-        {f.errors > 0 && <Badge tone="fail">{f.errors} {f.errors === 1 ? "error" : "errors"}</Badge>}
-        {f.warnings > 0 && <Badge tone="wait">{f.warnings} {f.warnings === 1 ? "warning" : "warnings"}</Badge>}
+        {f.errors > 0 && <Badge tone="fail">{counted(f.errors, "error")}</Badge>}
+        {f.warnings > 0 && <Badge tone="wait">{counted(f.warnings, "warning")}</Badge>}
         {f.dialect && <Badge>{line(f.dialect)}</Badge>}
         <span class="dim cut">{line(f.description)}</span>
         <span class="grow" />
@@ -57,7 +57,7 @@ export function FlowPage({ project }: { project?: Project }) {
       {form && runnable && <Start flow={f} close={() => openForm(false)} />}
       <div class="columns flow" {...(slim.value ? scrolls("Graph and text") : {})}>
         <section class="panel" aria-label="Graph">
-          <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? nodes(f.graph.nodes.filter((n) => !n.end).length) : ""}</span></div>
+          <div class="head"><h2>Graph</h2><span class="faint">{f.graph ? counted(f.graph.nodes.filter((n) => !n.end).length, "node") : ""}</span></div>
           {f.graph ? <Boxes from={"graph?file=" + encodeURIComponent(f.file)} first={f.graph} marks={marks} selected={node} onPick={(p) => set("node", p)} /> : <NodeList flow={f} marks={marks} selected={node} />}
           {f.diagnostics.length > 0 && <div class={"diagnostics" + (f.graph ? "" : " alone")} {...scrolls("Diagnostics")}>
             <div class="head"><h2>Diagnostics</h2><span class="faint">as <code>flowgen check</code> says</span></div>
@@ -92,7 +92,6 @@ function named(f: Flow, d: Diagnostic): Diagnostic[] {
   });
 }
 
-const nodes = (n: number) => n + (n === 1 ? " node" : " nodes");
 
 // nodeAt is the innermost node whose text has a line.
 function nodeAt(f: Flow, n: number): string {

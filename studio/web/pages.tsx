@@ -5,7 +5,7 @@ import { get, listen, param, post, Refused, request } from "./api";
 import { Graph, type Picture } from "./graph";
 import { Badge, Diff, Link, Main, Mark, scrolls, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
-import { bytes, clock, count, dollars, line, plain, shortID, span } from "./text";
+import { bytes, clock, count, counted, dollars, line, plain, shortID, span } from "./text";
 
 export interface Run {
   id: string;
@@ -72,7 +72,7 @@ export interface AtMost {
 }
 
 export const worstCase = (m?: AtMost) =>
-  m ? (m.total === null ? "calls without a bound" : "at most " + count(m.total) + " calls") + (m.cost ? ", " + (m.cost.usd === null ? "cost without a bound" : dollars(m.cost.usd)) : "") : "";
+  m ? (m.total === null ? "calls without a bound" : "at most " + counted(m.total, "call")) + (m.cost ? ", " + (m.cost.usd === null ? "cost without a bound" : dollars(m.cost.usd)) : "") : "";
 
 export function Workflows() {
   const { data, error } = useData<Project>("project", "project,runs", ["project.changed", "runs.changed"]);
@@ -90,8 +90,8 @@ export function Workflows() {
             <Mark state={f.errors || f.problem ? "failed" : "done"} />
             <Link to={flowAddress(f.file)} class="name">{line(f.name || f.file)}</Link>
             <code class="faint cut">{line(f.file)}</code>
-            {f.errors > 0 && <Badge tone="fail">{f.errors} {f.errors === 1 ? "error" : "errors"}</Badge>}
-            {f.warnings > 0 && <Badge tone="wait">{f.warnings} {f.warnings === 1 ? "warning" : "warnings"}</Badge>}
+            {f.errors > 0 && <Badge tone="fail">{counted(f.errors, "error")}</Badge>}
+            {f.warnings > 0 && <Badge tone="wait">{counted(f.warnings, "warning")}</Badge>}
             {f.dialect && <Badge>{line(f.dialect)}</Badge>}
             <span class="dim cut grow">{line(f.problem ?? f.description ?? "")}</span>
             <span class="faint worst">{worstCase(f.at_most)}</span>
@@ -99,7 +99,7 @@ export function Workflows() {
           </li>
         ))}
       </ul>
-      <p class="foot">{data && <span>{count(files.length)} {files.length === 1 ? "file" : "files"}, as <code>flowgen check</code> sees them; files on disk are followed</span>}</p>
+      <p class="foot">{data && <span>{counted(files.length, "file")}, as <code>flowgen check</code> sees them; files on disk are followed</span>}</p>
     </Main>
   );
 }
@@ -225,7 +225,7 @@ export function Runs({ project }: { project?: Project }) {
         })}
       </div>
       {data?.next && <p><button class="btn" onClick={() => set("before", data.next!)}>Older runs</button></p>}
-      <p class="foot">{data && (there ? <>{count(data.total)} {data.total === 1 ? "run" : "runs"} of {line(data.folder)}; its list does not say calls, cost and shape: they are in each run</> : <>{count(data.total)} {data.total === 1 ? "run" : "runs"} in {line(data.folder)}</>)}</p>
+      <p class="foot">{data && (there ? <>{counted(data.total, "run")} of {line(data.folder)}; its list does not say calls, cost and shape: they are in each run</> : <>{counted(data.total, "run")} in {line(data.folder)}</>)}</p>
     </Main>
   );
 }

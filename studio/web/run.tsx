@@ -6,7 +6,7 @@ import { Boxes } from "./graph";
 import { Ask, type AtMost, flowAddress, isRemote, isTemporal, type Project, Proposal, type Question, type Run as Head, runAddress, save } from "./pages";
 import { Badge, Link, Main, Mark, Meter, put, scrolls, size, slim, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
-import { bytes, count, dollars, line, plain, shortID, span } from "./text";
+import { bytes, count, counted, dollars, line, plain, shortID, span } from "./text";
 import { report } from "./report";
 import { type AgentBounds, turnsOf } from "./talk";
 import { type Call, type Columns, type Live, isOpen, rowInset, rowLabel, rows, type Scope, seen, Tree, until } from "./tree";
@@ -172,7 +172,7 @@ export function RunPage({ id, project }: { id: string; project?: Project }) {
           {view === "graph" ? <RunGraph id={id} head={head} /> : view === "time" ? <Table tree={tree} filter={filter} selected={selected} now={sized} running={running} />
             : <Timeline tree={tree} list={list} at={at} onAt={setAt} open={open} fold={fold} selected={selected} zoom={zoom} now={sized} running={running} show={show} />}
           <div class="foot">
-            {head && <>{count(head.calls)} {head.calls === 1 ? "call" : "calls"}, {count(list.length)} {list.length === 1 ? "row" : "rows"} shown{!head.server && <>; journal line {count(head.lines)}, {bytes(head.bytes)}</>}</>}
+            {head && <>{counted(head.calls, "call")}, {counted(list.length, "row")} shown{!head.server && <>; journal line {count(head.lines)}, {bytes(head.bytes)}</>}</>}
             <span class="grow" />
             {view === "tree" && <span class="keys" role="group" aria-label="Time">
               <button class="btn bare" onClick={() => pan(-0.25)} disabled={zoom[0] === 0}>earlier <kbd>a</kbd></button><button class="btn bare" onClick={() => pan(0.25)} disabled={zoom[1] === 1}>later <kbd>e</kbd></button>
@@ -327,7 +327,7 @@ function Row(p: Drawn & { s: Scope; i: number; from: number; to: number }) {
         {last?.denied && <Badge>denied</Badge>}
         {last && s.calls.length > 1 && <small>{s.calls.length} attempts</small>}
         {last?.model && last.cost !== "0" && <small>{dollars(last.cost)}</small>}
-        {isFold && <small>{count(s.all)} {s.all === 1 ? "call" : "calls"}</small>}
+        {isFold && <small>{counted(s.all, "call")}</small>}
         {isFold && s.failed > 0 && <Badge tone="fail">{count(s.failed)} failed</Badge>}
         {isFold && s.cached > 0 && <Badge tone="hit">{count(s.cached)} cached</Badge>}
         {p.running && <Now live={p.tree.live.get(s.path)} last={last} />}

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get, param } from "./api";
 import { Badge, Mark, Meter, scrolls, Trouble } from "./parts";
 import { set } from "./route";
-import { count, dollars, line, plain, span } from "./text";
+import { count, counted, dollars, line, plain, span } from "./text";
 import type { Call } from "./tree";
 
 export interface Message {
@@ -86,7 +86,7 @@ export function Talk({ run, turns }: { run: string; turns: Call[] }) {
     return () => void (here = false);
   }, [run, mark]);
   return (
-    <section aria-label="Conversation"><h2>Conversation <small>{count(turns.length)} {turns.length === 1 ? "turn" : "turns"}, {count(turns.reduce((n, c) => n + c.tokens, 0))} tokens</small></h2>
+    <section aria-label="Conversation"><h2>Conversation <small>{counted(turns.length, "turn")}, {counted(turns.reduce((n, c) => n + c.tokens, 0), "token")}</small></h2>
       {read.map((t, i) => (
         <div class="turn-block">
           <p class="flex wrap"><Mark state={t.call.state} /><b>turn {i + 1}</b> <small>{count(t.call.tokens)} tokens, {t.call.cost && t.call.cost !== "0" ? dollars(t.call.cost) : "no known price"}, {span(t.call.end - t.call.start)}</small>

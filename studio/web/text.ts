@@ -24,6 +24,7 @@ export function span(ms: number): string {
 }
 
 export const count = (n: number) => n.toLocaleString("en-US");
+export const counted = (n: number, what: string) => count(n) + " " + what + (n === 1 ? "" : "s");
 export const dollars = (s: string) => "$" + (s || "0");
 
 export function bytes(n: number): string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,9 @@ func TestHostile(t *testing.T) {
 			case got := <-done:
 				if strings.Contains(got, "hunter2") || strings.Contains(got, "root:") {
 					t.Errorf("it read what it must not: %s", got)
+				}
+				if goruntime.GOOS == "windows" && strings.Contains(got, "it refers to etc/passwd: no such file") {
+					return // the library has made the path one below the folder
 				}
 				if !strings.Contains(got, c.wrong) {
 					t.Errorf("got %.300q, want %q", got, c.wrong)
