@@ -56,7 +56,7 @@ func ReadRange(disk Disk, name string, at, n int64) (data []byte, size int64, er
 	return data[at:min(at+n, size)], size, nil
 }
 
-// Owned reports whether a process has a log of the operating system's disk open, as that process has said it: nothing is locked to ask.
+// Owned reports whether a process has a log of the operating system's disk open, as that process has said it: to ask keeps nobody away.
 // It is false on other disks, and where programs say nothing.
 func Owned(disk Disk, name string) bool {
 	return disk == OS && osDisk{}.owned(name)
