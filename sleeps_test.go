@@ -29,6 +29,7 @@ var sleeps = map[string]struct {
 	"golden/crash/world_test.go":                {2, "plays a server that takes its time"},
 	"cmd/flowgen/hostile_test.go":               {1, "picks a moment to kill a program"},
 	"runtime/httptool/hostile_test.go":          {1, "plays a server that trickles"},
+	"runtime/journal/runs/live_test.go":         {1, "leaves a file in the way for a try or two, of which no signal tells"},
 	"runtime/sandbox/attacks_test.go":           {1, "plays an attack that goes on until it is killed"},
 	"cmd/flowgen/lsp_resources_test.go":         {1, "measures what a server does that nobody asks, in a benchmark"},
 	"cmd/flowgen/lsp_speed_test.go":             {1, "measures what a server does that nobody asks, in a benchmark"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/flowgen-dev/flowgen/runtime"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
+	"github.com/flowgen-dev/flowgen/runtime/internal/vacant"
 	"github.com/flowgen-dev/flowgen/runtime/stores"
 )
 
@@ -33,12 +33,7 @@ func server(t *testing.T) string {
 		}
 		t.Skip("versitygw, a server of S3, is not installed: go install github.com/versity/versitygw/cmd/versitygw@v1.8.0")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	_ = l.Close()
+	at := "127.0.0.1:" + vacant.Port(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIATEST")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
 	dir := t.TempDir()

@@ -21,6 +21,7 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/flow"
 	"github.com/flowgen-dev/flowgen/runtime/internal/eventually"
 	"github.com/flowgen-dev/flowgen/runtime/internal/postgrestest"
+	"github.com/flowgen-dev/flowgen/runtime/internal/vacant"
 	"github.com/flowgen-dev/flowgen/runtime/sqltool"
 	"github.com/flowgen-dev/flowgen/runtime/sqltool/postgres"
 	"github.com/flowgen-dev/flowgen/runtime/value"
@@ -93,14 +94,7 @@ func TestPooler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	port := vacant.Port(t)
 	dir, err := os.MkdirTemp("/tmp", "pooler") // it runs as another user
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +105,7 @@ func TestPooler(t *testing.T) {
 %s = host='%s' dbname=%s user=%s
 [pgbouncer]
 listen_addr = 127.0.0.1
-listen_port = %d
+listen_port = %s
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
@@ -149,7 +143,7 @@ max_client_conn = 100
 		_ = cmd.Process.Kill()
 		<-ended
 	})
-	address := fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", u.User.Username(), port, name)
+	address := fmt.Sprintf("postgres://%s@127.0.0.1:%s/%s?sslmode=disable", u.User.Username(), port, name)
 	eventually.True(t, "pgbouncer listens", func() bool {
 		select {
 		case err := <-ended:
@@ -157,7 +151,7 @@ max_client_conn = 100
 			t.Fatal("pgbouncer has ended: ", err, said.String())
 		default:
 		}
-		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = c.Close()
 		}

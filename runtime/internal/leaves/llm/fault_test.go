@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -147,14 +146,7 @@ func networkCells() []cell {
 		c.whole, c.stream = both(code)
 		list = append(list, c)
 	}
-	add("refused", fake.Fault{}, func(t *testing.T) string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = l.Close()
-		return "http://" + l.Addr().String()
-	}, value.NetworkError)
+	add("refused", fake.Fault{}, func(*testing.T) string { return "http://127.0.0.1:1" }, value.NetworkError)
 	add("no such host", fake.Fault{}, func(*testing.T) string { return "http://no-such-host.invalid" }, value.NetworkError)
 	add("no TLS", fake.Fault{}, func(t *testing.T) string {
 		s := start(t, func(*fake.Request) *fake.Response { return nil })
