@@ -156,7 +156,7 @@ var words = map[string]convert.Word{
 // sections refuses what is next to nodes and edges and has no counterpart.
 func (g *graph) sections() {
 	g.Only(g.tree.Name.Span, "the graph", g.tree.Workflow, "Public Origin ShortKeys Tree Provided File Name Description State Tools Body Includes Models Flows")
-	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common Seeds")
+	g.Only(g.tree.Name.Span, "the graph", g.tree, "Workflow Nodes Upstream Start Limit Choices Common Notes Seeds")
 	for _, s := range g.tree.State {
 		known := "Name Type Span Merge"
 		if !g.isAuto(s.Name.Name) {

@@ -134,6 +134,7 @@ var (
 	fnEnd     = constant(enginePath, "End", textType)
 	fnRoute   = method("Route", expr.Func{Variadic: true, Result: textType, Pure: true}, textType)
 	fnStops   = method("StopAtEmpty", expr.Func{})
+	fnNote    = method("Note", expr.Func{}, textType, textType)
 	fnHalted  = method("Halted", expr.Func{Result: boolType, Pure: true})
 	fnLimited = method("Limited", expr.Func{Result: boolType, Pure: true})
 	fnTo      = function("To", expr.Func{Variadic: true, Result: nodesType, Pure: true}, dialect.NodeType)

@@ -114,6 +114,10 @@ func (l *lowering) state() {
 		l.wf.State = append(l.wf.State, &copied)
 		l.wf.Output = append(l.wf.Output, &ir.Output{Name: s.Name, Omit: true, Value: as(expr.Read("state", s.Name.Name))})
 	}
+	for _, x := range l.tree.Notes {
+		l.wf.State = append(l.wf.State, &ir.State{Name: ident(x.As), Type: schema.AnyType, Open: true, Loose: true, Span: l.wf.Name.Span})
+		l.wf.Output = append(l.wf.Output, &ir.Output{Name: ident(x.As), Omit: true, Value: as(expr.Read("state", x.As))})
+	}
 }
 
 // sums reports whether what is written to a field is added to it, as numbers and texts are; lists grow.
@@ -142,6 +146,9 @@ func (l *lowering) begin(b *ir.Block) {
 	*b = append(*b, let("job", expr.Invoke(fnNew, expr.Of(expr.UseSlots, "", nil))))
 	if l.opts.Upstream && slices.ContainsFunc(l.tree.Nodes, each) {
 		*b = append(*b, do(fnStops, expr.Read("job")))
+	}
+	for _, x := range l.tree.Notes {
+		*b = append(*b, do(fnNote, expr.Read("job"), expr.Const(x.Field), expr.Const(x.As)))
 	}
 	if n := l.tree.Limit; n > 0 && l.order.waves == nil && (l.order.start == nil || len(l.order.cyclic) > 0) {
 		*b = append(*b, do(fnBound, expr.Read("job"), expr.Const(int64(n))))
@@ -270,14 +277,7 @@ func (l *lowering) place(id ir.Ident) *expr.Node {
 }
 
 // target is the node that an exit leads to; nil is the end.
-func (l *lowering) target(id ir.Ident) *Node {
-	for _, n := range l.tree.Nodes {
-		if n.ID.Name == id.Name {
-			return n
-		}
-	}
-	return nil
-}
+func (l *lowering) target(id ir.Ident) *Node { return l.tree.node(id.Name) }
 
 // decision is where the token goes after a node: to the first exit whose condition holds, else to the end.
 func (l *lowering) decision(n *Node, place func(ir.Ident) int) walk.Stop {

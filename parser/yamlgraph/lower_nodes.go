@@ -345,6 +345,10 @@ func (l *lowering) child(n *Node, v *ir.Flow) *expr.Node {
 		return expr.Read("child", name)
 	}
 	for _, pair := range sub.Out {
+		if pair.Kept != "" {
+			taken = append(taken, expr.Put(pair.Parent.Name, expr.Read("child", pair.Kept)))
+			continue
+		}
 		taken = append(taken, expr.Put(pair.Parent.Name, l.valueOf(result(pair.Child.Name))))
 	}
 	if sub.AllOut {

@@ -61,7 +61,7 @@ func (p *parser) subgraph(m dialect.Mapping, out *Node) {
 		s.In = p.mapped(n, child, "`input_mapping`")
 	}
 	if asks(child) {
-		s.Out = p.mapped(m.Get("interrupt_output_mapping"), child, "`interrupt_output_mapping`")
+		s.Out = p.atInterrupt(m.Get("interrupt_output_mapping"), child)
 	}
 	if n := m.Get("output_mapping"); !s.AllOut {
 		for _, pair := range p.mapped(n, child, "`output_mapping`") {
@@ -69,7 +69,8 @@ func (p *parser) subgraph(m dialect.Mapping, out *Node) {
 			s.Out = append(s.Out, pair)
 		}
 	}
-	for _, pair := range s.Out {
+	for i, pair := range s.Out {
+		s.Out[i].Kept = kept(child, pair)
 		if p.named(pair.Parent.Name, pair.Parent.Span); p.fields[pair.Parent.Name] == nil {
 			out.Writes = append(out.Writes, pair.Parent)
 		}
@@ -79,6 +80,85 @@ func (p *parser) subgraph(m dialect.Mapping, out *Node) {
 	}
 	out.Token.Sub = s
 	out.Verb = &ir.Flow{Path: ref, Flow: child}
+}
+
+// atInterrupt reads the fields that the other graph hands on when it asks a user.
+func (p *parser) atInterrupt(n *yamlnode.Node, child *ir.Workflow) []FieldPair {
+	var out []FieldPair
+	if p.all(n) {
+		for _, s := range child.State {
+			if name := s.Name.Name; name != "current_step" && p.fields[name] != nil {
+				out = append(out, FieldPair{Parent: ir.Ident{Name: name, Span: n.Span}, Child: s.Name})
+			}
+		}
+	} else {
+		out = p.mapped(n, child, "`interrupt_output_mapping`")
+	}
+	for i := range out {
+		out[i].asked = true
+	}
+	return out
+}
+
+// kept is the field in which a graph keeps what another one was when it asked; empty when that is as it is in the end, or when
+// a graph asks that it runs, which is not followed.
+func kept(child *ir.Workflow, pair FieldPair) string {
+	if !pair.asked || slices.ContainsFunc(child.Flows, asks) || askedLast(child, pair.Child.Name) {
+		return ""
+	}
+	tree := treeOf(child)
+	for _, x := range tree.Notes {
+		if x.Field == pair.Child.Name {
+			return x.As
+		}
+	}
+	x := Note{Field: pair.Child.Name, As: pair.Child.Name + "_at_interrupt"}
+	for declares(child, x.As) {
+		x.As += "_"
+	}
+	tree.Notes = append(tree.Notes, x)
+	return x.As
+}
+
+// askedLast reports whether a field has the same value when a graph ends as when it asked last: it asks once, whatever happens, and
+// what comes after does not write the field.
+func askedLast(wf *ir.Workflow, field string) bool {
+	tree := treeOf(wf)
+	if len(tree.Start) != 1 || field == "errors" || field == "current_step" {
+		return false
+	}
+	asked := false
+	at := tree.Start[0].Name
+	for range tree.Nodes { // at most: a cycle never comes to the end
+		n := tree.node(at)
+		if n == nil {
+			break
+		}
+		t := n.Token
+		writes := t.Key.Name == field || t.Resume.Name == field || t.Parsed.Name == field
+		switch v := n.Verb.(type) {
+		case *ir.Human:
+			if asked || t.Resume.Name == field {
+				return false
+			}
+			asked, writes = true, false
+		case *ir.LLM:
+		case *ir.Let:
+			writes = writes || slices.ContainsFunc(v.Fields, func(f *ir.Entry) bool { return f.Key.Name == field })
+		default: // may write any
+			writes = true
+		}
+		if asked && writes || len(t.Before)+len(t.After) > 0 || len(t.Exits) > 1 {
+			return false
+		}
+		at = ""
+		for _, x := range t.Exits {
+			if at = x.To.Name; x.When != nil || x.Routed || x.Spent {
+				return false
+			}
+		}
+	}
+	return asked && tree.node(at) == nil
 }
 
 // all reports whether a mapping is of all fields.

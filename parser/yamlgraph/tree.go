@@ -1,6 +1,8 @@
 package yamlgraph
 
 import (
+	"slices"
+
 	"github.com/flowgen-dev/flowgen/ir"
 	"github.com/flowgen-dev/flowgen/ir/source"
 	"github.com/flowgen-dev/flowgen/parser/dialect"
@@ -22,12 +24,23 @@ type Tree struct {
 	// Common are fields that every state has and that the file does not name: they are in the program when a function that
 	// is given the state may use them.
 	Common []*ir.State
+
+	Notes []Note // what the graph keeps for those that run it
 }
 
 // treeOf is what the file of a workflow says; nil when it is of another dialect.
 func treeOf(wf *ir.Workflow) *Tree {
 	t, _ := wf.Tree.(*Tree)
 	return t
+}
+
+// node is the node of a name; nil when there is none, as for the end.
+func (t *Tree) node(name string) *Node {
+	i := slices.IndexFunc(t.Nodes, func(n *Node) bool { return n.ID.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return t.Nodes[i]
 }
 
 // A Node is what a file says about a node: its call, and the tokens that it hands on.
@@ -97,7 +110,12 @@ type SubGraph struct {
 type FieldPair struct {
 	Parent, Child ir.Ident
 	Ref           *dialect.Reference // of In: the value that is handed on
+	Kept          string             // of Out: the field of the other graph that keeps what Child was when it asked last; empty: none
+	asked         bool               // it is of interrupt_output_mapping
 }
+
+// A Note is a field whose value is kept in another one when the graph asks a user.
+type Note struct{ Field, As string }
 
 // Gather is what becomes of the results of a map's items.
 type Gather struct {

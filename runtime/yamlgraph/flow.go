@@ -35,6 +35,8 @@ type Flow struct {
 	counts  map[string]int64 // how often nodes with a limit, and those that ask a model, have run
 	limited bool             // one of them has reached its limit
 	route   string           // what the last router has chosen
+
+	notes []note
 }
 
 // End is where a graph ends.
@@ -53,7 +55,7 @@ func New(slots ...dynamic.Slot) *Flow {
 // Aside is the flow for a node that runs in parallel with others: what it writes waits for Join, so that none of them sees what
 // another has written, and the state does not depend on which of them ends first.
 func (f *Flow) Aside() *Flow {
-	return &Flow{slots: f.slots, aside: true, counts: f.counts, limited: f.limited, route: f.route, stops: f.stops}
+	return &Flow{slots: f.slots, aside: true, counts: f.counts, limited: f.limited, route: f.route, stops: f.stops, notes: f.notes}
 }
 
 // StopAtEmpty lets nothing come after a map of an empty list, as in engines before 0.6.

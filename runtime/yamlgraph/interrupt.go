@@ -13,6 +13,13 @@ func (f *Flow) Interrupt(r *flow.Run, n *flow.Node, key, resume string, held, me
 	if held.Value().IsNull() {
 		held = message
 	}
+	for _, x := range f.notes {
+		v := f.get(x.field)
+		if x.field == key {
+			v = held.Value()
+		}
+		f.write(x.as, v)
+	}
 	answer, err := flow.Ask[string](r, n, runtime.Question{Text: asked(held.Value()), Empty: true})
 	if err != nil {
 		return err
@@ -24,6 +31,12 @@ func (f *Flow) Interrupt(r *flow.Run, n *flow.Node, key, resume string, held, me
 	f.step(n)
 	return nil
 }
+
+// A note is a field that is kept as it is when a user is asked, and the field that keeps it.
+type note struct{ field, as string }
+
+// Note lets the field as hold, from the next Interrupt on, the value that a field has then: a graph that runs this one takes it.
+func (f *Flow) Note(field, as string) { f.notes = append(f.notes, note{field, as}) }
 
 // InterruptPrompt is Interrupt with a message that is made when nothing is held yet: what a model answers to the prompt or,
 // without a model, the text of the prompt.
