@@ -61,7 +61,7 @@ var Differences = []dialect.Difference{
 		"as documented", "unknown; --compat 0.4 supports all but `on_error`, and truncates long lists"),
 	dialect.Differ("the errors of nodes with `on_error: skip`", "one entry in `errors` for each error", "",
 		"as documented", "earlier entries are repeated; --compat 0.4: as documented"),
-	dialect.Differ("`interrupt_output_mapping`", "the fields are copied as they were at the last interrupt; if only a graph that the subgraph runs has interrupts, as they are when the subgraph has ended", "",
+	dialect.Differ("`interrupt_output_mapping`", "the fields are copied as they were at the last interrupt; if a graph that the subgraph runs has interrupts, as they are when the subgraph has ended", "",
 		"copied at each interrupt", "copied at the interrupt, and lost when the run goes on"),
 	dialect.Differ("an empty answer to an interrupt of a subgraph", "the empty string", "",
 		"null", "as documented"),

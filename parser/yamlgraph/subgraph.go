@@ -100,8 +100,8 @@ func (p *parser) atInterrupt(n *yamlnode.Node, child *ir.Workflow) []FieldPair {
 	return out
 }
 
-// kept is the field in which a graph keeps what another one was when it asked; empty when that is as it is in the end, or when
-// a graph asks that it runs, which is not followed.
+// kept returns the child's field that stores the value of a pair at the last interrupt. It is empty if the value at the end is the
+// same, and if a graph that the child runs asks, too: that is a row of the table of differences.
 func kept(child *ir.Workflow, pair FieldPair) string {
 	if !pair.asked || slices.ContainsFunc(child.Flows, asks) || askedLast(child, pair.Child.Name) {
 		return ""

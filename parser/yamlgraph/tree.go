@@ -25,7 +25,7 @@ type Tree struct {
 	// is given the state may use them.
 	Common []*ir.State
 
-	Notes []Note // what the graph keeps for those that run it
+	Notes []Note // for interrupt_output_mapping of the graphs that run it
 }
 
 // treeOf is what the file of a workflow says; nil when it is of another dialect.
@@ -110,11 +110,11 @@ type SubGraph struct {
 type FieldPair struct {
 	Parent, Child ir.Ident
 	Ref           *dialect.Reference // of In: the value that is handed on
-	Kept          string             // of Out: the field of the other graph that keeps what Child was when it asked last; empty: none
-	asked         bool               // it is of interrupt_output_mapping
+	Kept          string             // of Out: the field of the other graph that stores the value of Child at the last interrupt; empty: none
+	asked         bool               // of interrupt_output_mapping
 }
 
-// A Note is a field whose value is kept in another one when the graph asks a user.
+// A Note is a field whose value is stored in another field at each interrupt.
 type Note struct{ Field, As string }
 
 // Gather is what becomes of the results of a map's items.

@@ -32,10 +32,10 @@ func (f *Flow) Interrupt(r *flow.Run, n *flow.Node, key, resume string, held, me
 	return nil
 }
 
-// A note is a field that is kept as it is when a user is asked, and the field that keeps it.
+// A note is a field, and the field that stores its value at each interrupt.
 type note struct{ field, as string }
 
-// Note lets the field as hold, from the next Interrupt on, the value that a field has then: a graph that runs this one takes it.
+// Note stores the value of a field in the field as at each Interrupt, for `interrupt_output_mapping` of the graph that runs this one.
 func (f *Flow) Note(field, as string) { f.notes = append(f.notes, note{field, as}) }
 
 // InterruptPrompt is Interrupt with a message that is made when nothing is held yet: what a model answers to the prompt or,

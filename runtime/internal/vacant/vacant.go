@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Port is a port of 127.0.0.1 that nobody listens at. It is below those that systems choose for who asks for any: one of these can
-// be another server's before the process listens.
+// Port returns a free port of 127.0.0.1. It is below the ephemeral range, so that no other listener is assigned it before the
+// process listens.
 func Port(t testing.TB) string {
 	t.Helper()
 	for range 100 {

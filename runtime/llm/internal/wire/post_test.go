@@ -77,7 +77,7 @@ func TestPostBody(t *testing.T) {
 
 // Only what was surely not sent is unspent.
 func TestPostUnspent(t *testing.T) {
-	const closed = "http://127.0.0.1:1" // no port that was open before: the next server may be given it
+	const closed = "http://127.0.0.1:1" // not a port that was just closed: the next listener may be assigned it
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		panic(http.ErrAbortHandler)
