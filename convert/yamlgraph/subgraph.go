@@ -49,7 +49,7 @@ func (g *graph) child(n *yamlgraph.Node, v *ir.Flow) {
 	}
 	for _, pair := range out {
 		if pair.Kept != "" {
-			g.Refuse(pair.Parent.Span, "let the field be written by the node that asks alone, or map it in `output_mapping`", "%s takes over what %s was when the other graph asked", n.ID.Name, pair.Child.Name)
+			g.Refuse(pair.Parent.Span, "map the field in `output_mapping`, or let no node after the interrupt write it", "%s takes the value that %s had at the interrupt", n.ID.Name, pair.Child.Name)
 		}
 		s := v.Flow.StateField(pair.Child.Name)
 		if len(g.held(pair.Parent.Name)) == 0 {
