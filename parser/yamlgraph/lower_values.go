@@ -115,7 +115,7 @@ func calculated(v ir.Value) bool {
 
 // whole is the state as one value. A function inside of a map sees its item in it.
 func (l *lowering) whole() *expr.Node {
-	if l.item != "" {
+	if l.item != "" || len(l.tree.Notes) > 0 {
 		return expr.Invoke(fnState, expr.Read("job"), expr.Read("state"))
 	}
 	return expr.Read("state")

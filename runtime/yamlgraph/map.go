@@ -39,7 +39,7 @@ type Gather struct {
 // MapNode is Map for a node that writes to the state: its update is the result of an item.
 func (f *Flow) MapNode(r *flow.Run, n *flow.Node, g Gather, over dynamic.Field, body func(r *flow.Run, w *Flow, item dynamic.Field) error) error {
 	return f.gather(r, n, g, over, func(r *flow.Run, item dynamic.Field, index int64) (value.Value, error) {
-		inner := &Flow{slots: f.slots, aside: true, counts: f.counts, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
+		inner := &Flow{slots: f.slots, aside: true, notes: f.notes, counts: f.counts, name: "_map_" + n.ID + "_sub", sent: []dynamic.Entry{dynamic.Put(g.As, item), dynamic.Put(place, dynamic.Whole(index))}}
 		if err := body(r, inner, item); err != nil {
 			return value.Null(), err
 		}
@@ -60,8 +60,19 @@ func (g *Gather) result(update value.Value) (value.Value, error) {
 	return update, nil
 }
 
-// State is what a node of this flow sees of the state: inside of a map with the item and its place.
-func (f *Flow) State(state dynamic.Field) dynamic.Field { return state.With(f.sent...) }
+// State is what a node of this flow sees of the state: without the fields of Note, and inside of a map with the item and its place.
+func (f *Flow) State(state dynamic.Field) dynamic.Field {
+	if v := state.Value(); len(f.notes) > 0 {
+		var seen []dynamic.Entry
+		for i, key := range v.Keys() {
+			if !slices.ContainsFunc(f.notes, func(x note) bool { return x.as == key }) {
+				seen = append(seen, dynamic.Put(key, dynamic.Of(v.Index(i))))
+			}
+		}
+		state = dynamic.Object(seen...)
+	}
+	return state.With(f.sent...)
+}
 
 // An itemError is what a node has written into errors or error.
 type itemError struct {
