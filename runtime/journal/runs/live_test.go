@@ -16,15 +16,30 @@ import (
 	"github.com/flowgen-dev/flowgen/runtime/value"
 )
 
-// Another process sees what a run says while it goes on, the file stays small whatever is said, and nothing is left of it.
-func TestLive(t *testing.T) {
-	folder := runs.Open(t.TempDir(), runs.Options{})
-	live := folder.Live()
+// liveRun runs a workflow as the run order, with its progress in folder, and calls begun when it has begun.
+func liveRun(t *testing.T, folder *runs.Folder, begun func(live runtime.Observer, e runtime.Event)) {
+	t.Helper()
+	live, has := folder.Live(), false
 	w, err := New(runtime.WithEngines(folder.Record), runtime.WithObserver(runtime.ObserverFunc(func(e runtime.Event) {
 		if e.Kind != runtime.RunStart {
 			live.Observe(e)
 			return
 		}
+		has = true
+		begun(live, e)
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _ = w.Run(runtime.WithRunID(t.Context(), "order"), "lunch"); !has {
+		t.Error("the run has not begun")
+	}
+}
+
+// Another process sees what a run says while it goes on, the file stays small whatever is said, and nothing is left of it.
+func TestLive(t *testing.T) {
+	folder := runs.Open(t.TempDir(), runs.Options{})
+	liveRun(t, folder, func(live runtime.Observer, e runtime.Event) {
 		at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 		live.Observe(runtime.Event{Kind: runtime.Output, Run: e.Run, Key: "a", Text: "before the failure"})
 		live.Observe(runtime.Event{Kind: runtime.Retrying, Run: e.Run, Key: "a", Time: at, Wait: time.Second, Err: value.Errorf(value.RateLimit, "slow down")})
@@ -62,11 +77,7 @@ func TestLive(t *testing.T) {
 			info, err := os.Stat(filepath.Join(folder.Dir(), "order", "live.jsonl"))
 			return err == nil && info.Size() <= 4<<20 && (info.Mode().Perm() == 0o600 || goruntime.GOOS == "windows")
 		})
-	})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = w.Run(runtime.WithRunID(t.Context(), "order"), "lunch")
+	})
 	if names, _ := filepath.Glob(filepath.Join(folder.Dir(), "order", "live*")); len(names) > 0 {
 		t.Errorf("left: %v", names)
 	}
@@ -112,12 +123,7 @@ func TestLiveElsewhere(t *testing.T) {
 // no progress.
 func TestLiveAgain(t *testing.T) {
 	folder := runs.Open(t.TempDir(), runs.Options{})
-	live := folder.Live()
-	w, err := New(runtime.WithEngines(folder.Record), runtime.WithObserver(runtime.ObserverFunc(func(e runtime.Event) {
-		if e.Kind != runtime.RunStart {
-			live.Observe(e)
-			return
-		}
+	liveRun(t, folder, func(live runtime.Observer, e runtime.Event) {
 		inTheWay := filepath.Join(folder.Dir(), "order", "live.jsonl", "x")
 		if err := os.MkdirAll(inTheWay, 0o700); err != nil {
 			t.Fatal(err)
@@ -135,9 +141,5 @@ func TestLiveAgain(t *testing.T) {
 			list := reader.Next()
 			return len(list) == 1 && list[0] == runs.Live{Key: "m", Done: 2, Total: 40}
 		})
-	})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = w.Run(runtime.WithRunID(t.Context(), "order"), "lunch")
+	})
 }
