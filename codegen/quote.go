@@ -75,7 +75,7 @@ func quoteRaw(s string) bool {
 			return false
 		}
 	}
-	return true
+	return !quoteMeans(s[strings.LastIndexByte(s, '\n')+1:] + "`") // as the last line stands in the file
 }
 
 // quoteMarks are what lines begin with that have a meaning outside of Go's syntax: go generate runs the programs of lines

@@ -30,6 +30,7 @@ func TestQuote(t *testing.T) {
 		{"rtl\u202e\nline\nline", "\"rtl\\u202e\\n\" +\n\t\"line\\n\" +\n\t\"line\""},
 		{"first\n//go:generate x\nlast\n", "\"first\\n\" +\n\t\"//go:generate x\\n\" +\n\t\"last\\n\""},
 		{"a ``\nb" + strings.Repeat("\nc", quoteMaxLines), strconv.Quote("a ``\nb" + strings.Repeat("\nc", quoteMaxLines))},
+		{"# a\n# b\n# c\n#", "\"# a\\n\" +\n\t\"# b\\n\" +\n\t\"# c\\n\" +\n\t\"#\""},
 		{"é\n日\n本", "`é\n日\n本`"},
 		{"replaced \ufffd\nline\nline", "`replaced \ufffd\nline\nline`"},
 	} {
