@@ -13,8 +13,8 @@ import (
 
 var (
 	namedTest = regexp.MustCompile("`([a-z/0-9]+)` (Test[A-Za-z0-9]+)(/[A-Za-z0-9_.]+)?")
-	namedPath = regexp.MustCompile("`((?:runtime|ir|codegen|golden|examples|cmd)/?[a-z0-9/_.]*)`")
-	subtest   = regexp.MustCompile(`t\.Run\("([^"]+)", `)
+	namedPath = regexp.MustCompile("`((?:runtime|ir|codegen|golden|examples|cmd|studio)/?[a-z0-9/_.]*)`")
+	subtest   = regexp.MustCompile(`(?:t\.Run\(|\n\t+)"([^"]+)"[,:] `)
 )
 
 // TestAgentSpec holds docs/agent-spec.md to what it names, files, packages and tests, and to having every row of the

@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// served starts `flowgen serve` in the project, and returns its address.
-func (s *story) served(token string) string {
+// served starts `flowgen serve` with a file of the project, and returns its address.
+func (s *story) served(file, token string) string {
 	s.t.Helper()
 	s.write("tokens", fmt.Sprintf("sha256=%x name=ci\n", sha256.Sum256([]byte(token))))
 	s.write("token", token+"\n")
-	cmd := exec.Command(s.exe, "serve", "ship.flowgen.yaml", "--addr", "127.0.0.1:0", "--admin", "off", "--tokens", "tokens", "--expose", "calls", "--runs", filepath.Join(s.t.TempDir(), "runs"))
+	cmd := exec.Command(s.exe, "serve", file, "--addr", "127.0.0.1:0", "--admin", "off", "--tokens", "tokens", "--expose", "calls", "--runs", filepath.Join(s.t.TempDir(), "runs"))
 	cmd.Dir = s.dir
 	said, err := cmd.StderrPipe()
 	if err == nil {
@@ -47,29 +47,53 @@ func (s *story) served(token string) string {
 	return ""
 }
 
+// start begins a run on a server.
+func (s *story) start(address, token, input string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, address, strings.NewReader(input))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		s.t.Fatal(resp.Status)
+	}
+}
+
+// talkedElsewhere: the conversation of an agent on a server is read turn by turn, and the results of its calls beside them.
+func talkedElsewhere(t *testing.T, exe, browser string) {
+	s := project(t, exe, map[string]string{"scout.flowgen.yaml": scout, "answers.yaml": scoutAnswers})
+	const token = "token-of-a-server"
+	address := s.served("scout.flowgen.yaml", token)
+	s.start(address+"/v1/workflows/scout/runs", token, `{}`)
+	s.serve("", "--server", address, "--server-token", filepath.Join(s.dir, "token"), s.dir)
+	s.browse(browser)
+	s.open("/r?in=server")
+	s.wait(`document.querySelector(".run-row .done")`)
+	s.press("j", "\r")
+	s.wait(`document.querySelector(".rows .row")`)
+	s.row("model")
+	s.press("\r")
+	s.wait(`document.querySelector(".call .head code")`)
+	s.press("v")
+	s.wait(`(() => { const t = document.querySelector("[aria-label=Conversation]").innerText; const at = ["who wrote it?", "calls search", "turn 2", "result of search", "hit"].map((w) => t.indexOf(w)); return at.every((n, i) => n >= 0 && (i === 0 || n > at[i - 1])); })()`)
+	s.wait(`document.querySelector(".called .brief")?.innerText.includes("hit")`)
+	s.picture("server-talk")
+}
+
 // elsewhere: the runs of a server are listed and followed, a question of one is answered and another is cancelled; what the server does not
 // say is said to be missing, and its token does not come to the page.
 func elsewhere(t *testing.T, exe, browser string) {
 	s := project(t, exe, map[string]string{"ship.flowgen.yaml": ship})
 	const token = "token-that-stays-in-studio"
-	address := s.served(token)
-	begin := func(text string) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/v1/workflows/ship/runs", strings.NewReader(`{"text": "`+text+`"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+token)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusAccepted {
-			t.Fatal(resp.Status)
-		}
-	}
+	address := s.served("ship.flowgen.yaml", token)
+	begin := func(text string) { s.start(address+"/v1/workflows/ship/runs", token, `{"text": "`+text+`"}`) }
 	s.serve("", "--server", address, "--server-token", filepath.Join(s.dir, "token"), s.dir)
 	s.browse(browser)
 	s.open("/r?in=server")

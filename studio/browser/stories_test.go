@@ -89,6 +89,7 @@ func TestStories(t *testing.T) {
 		"journals that are not whole":      strange,
 		"hostile texts in one file":        reportedHostile,
 		"runs of a server":                 elsewhere,
+		"an agent on a server":             talkedElsewhere,
 		"runs on Temporal":                 onTemporal,
 		"steps of the docs, by mouse":      reader,
 		"another version of a tool":        versions,

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, param, request } from "./api";
 import { type Attachment, Attached, Grid, gridOf } from "./attachments";
-import { isRemote, Proposal } from "./pages";
+import { callAddress, isRemote, Proposal } from "./pages";
 import { Badge, Mark, scrolls, tone, Trouble, word } from "./parts";
 import { go, route, set } from "./route";
 import { type AgentBounds, type Message, One, Offered, Talk } from "./talk";
@@ -30,8 +30,7 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
     say("");
     const known = remote ? all[n] : undefined;
     if (remote && !known) return;
-    const nth = all.filter((c) => c && known && c.n < n && c.key === known.key && !["open", "waiting", "interrupted"].includes(c.state)).length;
-    get<Whole>("runs/" + param(run) + "/calls/" + n + (known ? "?key=" + param(known.key) + "&nth=" + nth : ""))
+    get<Whole>(callAddress(run, n, all))
       .then((c) => here && show(known ? { ...c, tool: known.tool, attempt: known.attempt, state: known.state, start: known.start, end: known.end, attempts: all.filter((o) => o?.key === known.key).map((o) => o.n) } : c)).catch((e: Error) => here && say(e.message));
     return () => void (here = false);
   }, [run, n, version]);
@@ -61,8 +60,8 @@ export function CallPanel({ run, n, version, said, turns, all, agents, file, off
         {state === "stopped" && <p class="dim">The program that made this call is gone. Resume repeats it.</p>}
         {said && call.state === "open" && <section><h2>Said so far <small>not recorded</small></h2><pre class="code block said" {...scrolls("Said so far")}>{plain(said)}</pre></section>}
         {turns.length > 0 && <div class="talk"><button class="btn" aria-pressed={talks} onClick={() => set("talk", talks ? "" : "1")}>{talks ? "Hide the conversation" : "Show the conversation"} <kbd>v</kbd></button></div>}
-        {talks && turns.length > 0 && <Offered turns={turns} all={all} agents={agents} />}
-        {talks && turns.length > 0 && <Talk run={run} turns={turns} />}
+        {talks && turns.length > 0 && <Offered run={run} turns={turns} all={all} agents={agents} />}
+        {talks && turns.length > 0 && <Talk run={run} turns={turns} all={all} />}
         <Part name="Output" run={run} n={n} what="output" v={call.output} />
         <Messages v={call.input} />
         <Part name="Input" run={run} n={n} what="input" v={call.input} />

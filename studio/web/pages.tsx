@@ -6,6 +6,7 @@ import { Graph, type Picture } from "./graph";
 import { Badge, Diff, Link, Main, Mark, scrolls, tone, Trouble, word } from "./parts";
 import { go, keys, route, set } from "./route";
 import { bytes, clock, count, counted, dollars, line, plain, shortID, span } from "./text";
+import type { Call } from "./tree";
 
 export interface Run {
   id: string;
@@ -48,6 +49,15 @@ export function useData<T>(path: string, topics: string, events: string[]): { da
 
 // isRemote is whether a run is one of the server that studio was started with, isTemporal whether it is one on Temporal.
 export const isRemote = (id: string) => id.startsWith("server:");
+
+// callAddress is where all of a call is. A server knows calls by their keys, and attempts by how many have ended before.
+export function callAddress(run: string, n: number, all: Call[]): string {
+  const at = "runs/" + param(run) + "/calls/" + n;
+  const one = all[n];
+  if (!isRemote(run) || !one) return at;
+  const nth = all.filter((c) => c && c.n < n && c.key === one.key && !["open", "waiting", "interrupted"].includes(c.state)).length;
+  return at + "?key=" + param(one.key) + "&nth=" + nth;
+}
 export const isTemporal = (id: string) => id.startsWith("temporal:");
 
 export const runAddress = (id: string) => "/r/" + param(id);

@@ -1,6 +1,7 @@
 // The conversation of an agent, turn by turn. A turn's input has only the messages that are new in it.
 import { useEffect, useState } from "preact/hooks";
-import { get, param } from "./api";
+import { get } from "./api";
+import { callAddress, isRemote } from "./pages";
 import { Badge, Mark, Meter, scrolls, Trouble } from "./parts";
 import { set } from "./route";
 import { count, counted, dollars, line, plain, span } from "./text";
@@ -56,8 +57,9 @@ interface Turn { call: Call; messages: Message[]; answer?: Message; cut: boolean
 
 const most = 100; // turns that are read
 
-export function Talk({ run, turns }: { run: string; turns: Call[] }) {
+export function Talk({ run, turns, all }: { run: string; turns: Call[]; all: Call[] }) {
   const [read, show] = useState<Turn[]>([]);
+  const priced = !isRemote(run); // a server does not say what single calls cost
   const mark = turns.map((c) => c.n + c.state).join();
   useEffect(() => {
     let here = true;
@@ -66,7 +68,7 @@ export function Talk({ run, turns }: { run: string; turns: Call[] }) {
       for (const call of turns.slice(0, most)) {
         const turn: Turn = { call, messages: [], cut: false };
         try {
-          const whole = await get<{ input?: { text: string; cut?: boolean }; output?: { text: string; cut?: boolean } }>("runs/" + param(run) + "/calls/" + call.n);
+          const whole = await get<{ input?: { text: string; cut?: boolean }; output?: { text: string; cut?: boolean } }>(callAddress(run, call.n, all));
           turn.cut = !!whole.input?.cut || !!whole.output?.cut;
           if (whole.input && !whole.input.cut) {
             const input = JSON.parse(whole.input.text) as { system?: unknown; messages?: unknown };
@@ -86,10 +88,10 @@ export function Talk({ run, turns }: { run: string; turns: Call[] }) {
     return () => void (here = false);
   }, [run, mark]);
   return (
-    <section aria-label="Conversation"><h2>Conversation <small>{counted(turns.length, "turn")}, {counted(turns.reduce((n, c) => n + c.tokens, 0), "token")}</small></h2>
+    <section aria-label="Conversation"><h2>Conversation <small>{counted(turns.length, "turn")}{priced && ", " + counted(turns.reduce((n, c) => n + c.tokens, 0), "token")}</small></h2>
       {read.map((t, i) => (
         <div class="turn-block">
-          <p class="flex wrap"><Mark state={t.call.state} /><b>turn {i + 1}</b> <small>{count(t.call.tokens)} tokens, {t.call.cost && t.call.cost !== "0" ? dollars(t.call.cost) : "no known price"}, {span(t.call.end - t.call.start)}</small>
+          <p class="flex wrap"><Mark state={t.call.state} /><b>turn {i + 1}</b> <small>{priced && <>{count(t.call.tokens)} tokens, {t.call.cost && t.call.cost !== "0" ? dollars(t.call.cost) : "no known price"}, </>}{span(t.call.end - t.call.start)}</small>
             {t.call.code && <Badge tone="fail">{line(t.call.code, 40)}</Badge>} <button class="btn bare" onClick={() => set("c", String(t.call.n))}>call</button></p>
           {t.bad && <Trouble text={t.bad} />}
           {t.cut && <p class="dim">messages beyond 64 KiB are in the call itself</p>}
@@ -105,8 +107,24 @@ export function Talk({ run, turns }: { run: string; turns: Call[] }) {
 // AgentBounds are the tools that an agent is offered, and its limits, from the plan of the run.
 export interface AgentBounds { node: string; tools: string[]; turns?: number; calls?: number; cost?: string }
 
-// Offered shows which tools an agent was offered, which it called, in what order, what was denied, and what is left of its limits.
-export function Offered({ turns, all, agents }: { turns: Call[]; all: Call[]; agents?: AgentBounds[] }) {
+const mostBriefs = 50; // calls whose results are read
+
+// Brief is the beginning of what a call has returned, or of its error.
+function Brief({ run, call, all }: { run: string; call: Call; all: Call[] }) {
+  const [text, show] = useState("");
+  useEffect(() => {
+    let here = true;
+    show("");
+    if (call.state !== "open") get<{ output?: { text: string }; error?: { message: string }; lacks?: string }>(callAddress(run, call.n, all))
+      .then((c) => c.error?.message ?? c.output?.text ?? c.lacks ?? "").catch((e: Error) => e.message).then((said) => here && show(line(said)));
+    return () => void (here = false);
+  }, [run, call.n, call.state]);
+  return text ? <p class="dim brief">{text}</p> : null;
+}
+
+// Offered shows which tools an agent was offered, which it called, in what order and with what result, what was denied, and what is left
+// of its limits.
+export function Offered({ run, turns, all, agents }: { run: string; turns: Call[]; all: Call[]; agents?: AgentBounds[] }) {
   const scope = turns[0].key.replace(/\[\d+\]\/model$/, "");
   const path = scope.replace(/\[\d+\]/g, "").replace(/#\d+/g, "");
   const agent = agents?.find((a) => a.node === path);
@@ -121,9 +139,9 @@ export function Offered({ turns, all, agents }: { turns: Call[]; all: Call[]; ag
       <dl class="meters">
         <Meter name="turns" value={count(turns.length)} bound={agent?.turns ? count(agent.turns) : undefined} share={agent?.turns ? turns.length / agent.turns : undefined} />
         <Meter name="tool calls" value={count(made.length)} bound={agent?.calls ? count(agent.calls) : undefined} share={agent?.calls ? made.length / agent.calls : undefined} />
-        <Meter name="cost" value={dollars(String(+cost.toFixed(9)))} bound={agent?.cost ? dollars(agent.cost) : undefined} share={agent?.cost && +agent.cost ? cost / +agent.cost : undefined} />
+        {!isRemote(run) && <Meter name="cost" value={dollars(String(+cost.toFixed(9)))} bound={agent?.cost ? dollars(agent.cost) : undefined} share={agent?.cost && +agent.cost ? cost / +agent.cost : undefined} />}
       </dl>
-      <ol class="called">{calls.slice(0, 200).map((c) => <li><button class="btn bare" onClick={() => set("c", String(c.n))}><Mark state={c.state} /> <code>{line(c.tool, 80)}</code></button> {c.denied && <Badge tone="wait">denied</Badge>} {c.cached && <Badge tone="hit">cached</Badge>} {c.code && <Badge tone="fail">{line(c.code, 40)}</Badge>} <small>{span(c.end - c.start)}</small></li>)}</ol>
+      <ol class="called">{calls.slice(0, 200).map((c, i) => <li><button class="btn bare" onClick={() => set("c", String(c.n))}><Mark state={c.state} /> <code>{line(c.tool, 80)}</code></button> {c.denied && <Badge tone="wait">denied</Badge>} {c.cached && <Badge tone="hit">cached</Badge>} {c.code && <Badge tone="fail">{line(c.code, 40)}</Badge>} <small>{span(c.end - c.start)}</small>{i < mostBriefs && <Brief run={run} call={c} all={all} />}</li>)}</ol>
       {!!agent?.tools.length && <p class="dim">offered and not called: {agent.tools.filter((t) => !called.has(t)).map((t) => <code> {line(t, 80)}</code>)}{agent.tools.every((t) => called.has(t)) && "none"}</p>}
     </section>
   );
