@@ -15,7 +15,12 @@ func talked(t *testing.T, exe, browser string) {
 		`{"kind":"end","key":"help[1]/model","attempt":1,"output":{"model":"gpt-4o-mini","message":{"role":"assistant","text":"Ada did."},"stop":"end"},"cost_usd":"0.0002","tokens":60,"metered":true,"end_ns":19000000}`,
 		`{"kind":"finish","outcome":"succeeded","output":1,"at_ns":20000000}`,
 	})
-	s.open("/r/w-20260102T150405000-abcd?c=0")
+	s.open("/r/w-20260102T150405000-abcd")
+	s.wait(`document.querySelector(".rows .row")`)
+	s.mouse("Tree") // which keeps the focus
+	s.row("model")
+	s.press("\r")
+	s.wait(`location.search === "?c=0"`)
 	s.sees("Show the conversation")
 	s.press("v")
 	s.sees("2 turns, 100 tokens")

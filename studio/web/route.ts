@@ -54,16 +54,27 @@ export function keys(map: Keys, over = false): () => void {
   return () => void list.splice(list.indexOf(map), 1);
 }
 
+// clicked is what the mouse has pressed last. It keeps the focus; after another key of the page, Enter is meant for the page.
+let clicked: Element | null = null;
+let left = false;
+
+window.addEventListener("pointerdown", (e) => {
+  clicked = (e.target as Element).closest("a, button, summary");
+  left = false;
+});
+
 window.addEventListener("keydown", (e) => {
   const at = e.target as HTMLElement;
   const field = at.closest?.("input, textarea, select");
   if (e.ctrlKey || e.metaKey || e.altKey || (field && e.key !== "Escape")) return;
-  if ((e.key === "Enter" || e.key === " ") && at.closest?.("a, button, summary")) return;
+  const button = at.closest?.("a, button, summary");
+  if ((e.key === "Enter" || e.key === " ") && button && !(left && button === clicked)) return;
   if (field && e.key === "Escape") (field as HTMLElement).blur();
   for (const map of [...stack, ...above].reverse()) {
     const act = map[e.key];
     if (act) {
       e.preventDefault();
+      left = true;
       act();
       return;
     }
