@@ -76,6 +76,17 @@ fuzz: ## Fuzz every target for FUZZTIME (30s)
 	  done; \
 	done
 
+PROPERTY_CHECKS := 20000
+
+.PHONY: properties
+properties: ## Draw PROPERTY_CHECKS (20000) values for each property test; the ordinary run draws 100
+	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' work | while read -r pkg dir; do \
+	  tests=$$(awk '/^func / { name = $$2; sub(/\(.*/, "", name) } /rapid\.Check\(/ && name ~ /^Test/ { print name }' "$$dir"/*_test.go | sort -u | paste -sd'|'); \
+	  if [ -n "$$tests" ]; then \
+	    go test -count=1 -timeout 6h -run "^($$tests)\$$" "$$pkg" -rapid.checks=$(PROPERTY_CHECKS); \
+	  fi; \
+	done
+
 .PHONY: sim
 sim: ## Run every example and golden under 10,000 seeds, with faults, crashes and caps
 	TORTURE_TRIALS=10000 go test -count=1 -timeout 6h -v ./golden ./cmd/flowgen -run '^(TestRuns|TestExamplesUnderTorture)$$'
@@ -85,7 +96,7 @@ sim: ## Run every example and golden under 10,000 seeds, with faults, crashes an
 CAMPAIGN := CAMPAIGN=full go test -count=1 -timeout 6h -v
 
 .PHONY: campaigns
-campaigns: mutation injection paths kills bytes heavy values random redaction ## Run every campaign of docs/security.md in full (hours)
+campaigns: mutation injection paths kills bytes heavy values random redaction properties ## Run every campaign of docs/security.md in full (hours)
 
 .PHONY: mutation
 mutation: ## Misspell every name of every example and golden, in every way
