@@ -252,9 +252,11 @@ func (s *story) open(path string) {
 // wait waits until a condition in JavaScript holds.
 func (s *story) wait(condition string) {
 	s.t.Helper()
+	// What is not there yet has no text: that is not a failure.
+	poll := "(() => { try { return !!(" + condition + ") } catch (e) { if (e instanceof TypeError) return false; throw e } })()"
 	var err error
 	for range 10 { // a page that is loading takes the place of the one that was asked
-		_, err = chromedp.Run(s.ctx, chromedp.Poll[bool]("!!("+condition+")", chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(50*time.Millisecond)))
+		_, err = chromedp.Run(s.ctx, chromedp.Poll[bool](poll, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(50*time.Millisecond)))
 		if err == nil || !strings.Contains(err.Error(), "context") || s.ctx.Err() != nil {
 			break
 		}

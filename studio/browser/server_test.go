@@ -82,7 +82,7 @@ func talkedElsewhere(t *testing.T, exe, browser string) {
 	s.press("\r")
 	s.wait(`document.querySelector(".call .head code")`)
 	s.press("v")
-	s.wait(`(() => { const t = document.querySelector("[aria-label=Conversation]").innerText; const at = ["who wrote it?", "calls search", "turn 2", "result of search", "hit"].map((w) => t.indexOf(w)); return at.every((n, i) => n >= 0 && (i === 0 || n > at[i - 1])); })()`)
+	s.wait(`(() => { const t = document.querySelector("[aria-label=Conversation]")?.innerText ?? ""; const at = ["who wrote it?", "calls search", "turn 2", "result of search", "hit"].map((w) => t.indexOf(w)); return at.every((n, i) => n >= 0 && (i === 0 || n > at[i - 1])); })()`)
 	s.wait(`document.querySelector(".called .brief")?.innerText.includes("hit")`)
 	s.picture("server-talk")
 }

@@ -26,6 +26,6 @@ func talked(t *testing.T, exe, browser string) {
 	s.sees("2 turns, 100 tokens")
 	s.wait(`location.search === "?c=0&talk=1"`)
 	s.wait(`(() => { const t = document.querySelector("[aria-label=Conversation]").innerText; const at = ["be brief", "who wrote it?", "calls blame", "line <b>1</b>", "turn 2", "result of blame", "ada", "Ada did."].map((w) => t.indexOf(w)); return at.every((n, i) => n >= 0 && (i === 0 || n > at[i - 1])); })()`)
-	s.wait(`document.querySelectorAll(".called li").length === 1 && document.querySelector(".called .brief").innerText === '"ada"'`)
+	s.wait(`document.querySelectorAll(".called li").length === 1 && document.querySelector(".called .brief")?.innerText === '"ada"'`)
 	s.picture("talk")
 }
