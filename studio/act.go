@@ -236,7 +236,48 @@ func (s *Server) resume(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if _, err := s.opts.Runs.Size(id); err != nil {
 		return nil, err
 	}
+	done, err := s.turnOf(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	return s.goOn(id, body.Again)
+}
+
+// A turn is what requests that answer or continue a run take one after the other.
+type turn struct {
+	taken chan struct{} // has room for one
+	users int           // that have it or wait for it
+}
+
+// turnOf waits for the turn of a run, and returns what ends it. An answer locks the run for a moment, even one that is too late: without
+// turns, the program that an earlier answer starts can find the run in use and not continue it.
+func (s *Server) turnOf(ctx context.Context, id string) (done func(), err error) {
+	s.mu.Lock()
+	t := s.turns[id]
+	if t == nil {
+		t = &turn{taken: make(chan struct{}, 1)}
+		s.turns[id] = t
+	}
+	t.users++
+	s.mu.Unlock()
+	leave := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(s.turns, id)
+		}
+	}
+	select {
+	case t.taken <- struct{}{}:
+		return func() { <-t.taken; leave() }, nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-s.stopped.Done():
+		err = problemf(http.StatusServiceUnavailable, "studio ends", "")
+	}
+	leave()
+	return nil, err
 }
 
 // goOn starts the program that goes on with a run.
@@ -291,6 +332,11 @@ func (s *Server) answer(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	id := r.PathValue("id")
+	done, err := s.turnOf(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	switch err := s.respond(r.Context(), id, body.Key, body.Answer); {
 	case errors.Is(err, runs.ErrLate):
 		return nil, problemf(http.StatusGone, "the question is no longer open", s.answered(id, body.Key, err))

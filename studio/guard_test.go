@@ -3,6 +3,7 @@ package studio_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/flowgen-dev/flowgen/runtime/journal/runs"
@@ -309,6 +312,78 @@ func TestAnswerWaits(t *testing.T) {
 	s := serverOn(t, disk, studio.Options{NoRun: true})
 	if w := ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"true"}`, nil); w.Code != http.StatusOK || disk.asked != 4 {
 		t.Errorf("after %d tries: %d %s", disk.asked, w.Code, w.Body)
+	}
+}
+
+// guarded counts who locks the run while a program that continues it has written nothing.
+type guarded struct {
+	wal.Disk
+	size  func() int64
+	begun atomic.Int64 // the size when the program was started
+	early atomic.Int32
+}
+
+func (g *guarded) Lock(name string) (func() error, error) {
+	if begun := g.begun.Load(); begun > 0 && g.size() == begun {
+		g.early.Add(1)
+	}
+	return g.Disk.Lock(name)
+}
+
+// finished is a file with what ends a run when it is appended to its journal.
+func finished(t *testing.T, journal string) string {
+	t.Helper()
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, _, err := wal.Open(wal.OS, name, wal.Buffered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(log.Append([]byte(`{"kind":"finish","outcome":"succeeded","output":1,"at_ns":40}`), false), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, whole[len(text):], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestAnswersTogether: a second answer does not lock the run while the program that the first one started is about to.
+func TestAnswersTogether(t *testing.T) {
+	disk, late := &guarded{Disk: wal.OS}, make(chan *httptest.ResponseRecorder)
+	var s *studio.Server
+	var journal string
+	disk.size = func() int64 {
+		info, err := os.Stat(journal)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		return info.Size()
+	}
+	s = serverOn(t, disk, studio.Options{Command: func(args ...string) *exec.Cmd {
+		journal = filepath.Join(args[slices.Index(args, "--runs")+1], oneRun, "journal.jsonl")
+		disk.begun.Store(disk.size())
+		go func() {
+			late <- ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"false"}`, nil)
+		}()
+		return exec.Command("sh", "-c", `sleep 0.5; cat "$0" >> "$1"`, finished(t, journal), journal)
+	}})
+	if w := ask(s, http.MethodPost, "/api/v1/runs/"+oneRun+"/answers", `{"key":"q","answer":"true"}`, nil); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "note") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := <-late; w.Code != http.StatusGone || disk.early.Load() != 0 {
+		t.Errorf("%d %s; the run was locked %d times while its program started", w.Code, w.Body, disk.early.Load())
 	}
 }
 

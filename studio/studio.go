@@ -217,6 +217,7 @@ type Server struct {
 	diffs   map[string]string
 	order   []string // ids of edits, the oldest first
 	started map[string]*started
+	turns   map[string]*turn
 	tested  *tested // nil: no cases were run
 
 	stopped context.Context
@@ -228,7 +229,7 @@ func New(o Options, port string) *Server {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	s := &Server{opts: o, token: hex.EncodeToString(random), hosts: map[string]bool{}, summary: map[string]known{}, used: map[string]used{},
-		edits: map[string]Operation{}, diffs: map[string]string{}, started: map[string]*started{}}
+		edits: map[string]Operation{}, diffs: map[string]string{}, started: map[string]*started{}, turns: map[string]*turn{}}
 	s.projectMark.look, s.runsMark.look = s.lookAtProject, s.lookAtRuns
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	for _, host := range []string{"127.0.0.1", "localhost", "::1"} {
