@@ -116,12 +116,13 @@ func (st *stream) live(r *runs.LiveReader) func() {
 	}
 }
 
-// changed sends an event whenever a mark is another one. The first one is only remembered.
+// changed sends an event whenever a mark is another one, and at the first one: the page has asked before it, and what has changed in
+// between nobody would tell it.
 func (st *stream) changed(event string, mark func() uint64) func() {
 	var last uint64
 	return func() {
 		now := mark()
-		if last != 0 && now != last {
+		if now != last {
 			st.send(event, map[string]string{})
 		}
 		last = now

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -107,4 +108,17 @@ func stopped(t *testing.T, exe, browser string) {
 	s.write("go", "")
 	s.click("Resume")
 	s.wait(`document.querySelector(".lead .badge.done")?.innerText === "succeeded"`)
+}
+
+// early: a run that ends after the page has read the list, and before its stream of events begins, is shown.
+func early(t *testing.T, exe, browser string) {
+	s := begin(t, exe, browser, map[string]string{"ship.flowgen.yaml": ship})
+	late := `(() => { const ask = window.fetch; window.fetch = (to, o) => String(to).includes("/events") ? new Promise((go) => setTimeout(go, 3000)).then(() => ask(to, o)) : ask(to, o); })()`
+	if _, err := chromedp.Call(s.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: late}); err != nil {
+		t.Fatal(err)
+	}
+	s.open("/r")
+	s.sees("No runs in")
+	s.journal("w-20260102T150405000-abcd", []string{header, `{"kind":"finish","outcome":"succeeded","output":1,"at_ns":20000000}`})
+	s.wait(`document.querySelector(".run-row .done")`)
 }

@@ -85,6 +85,7 @@ func TestStories(t *testing.T) {
 		"a browser that studio opens":      opened,
 		"two pages answer":                 answered,
 		"what it has cost":                 spent,
+		"a change while a page opens":      early,
 		"two large outputs":                alike,
 		"journals that are not whole":      strange,
 		"hostile texts in one file":        reportedHostile,
